@@ -47,13 +47,7 @@ void one_function(LayerReader& layer) {
   }
   const auto known = functions().find(type);
   NetworkNode node = same_shape(layer, OperatorKind::activation, known == functions().end() ? "" : known->second);
-  if (type == "UnaryOp") {
-    const int number = layer.whole(0, 0);
-    if (number < 0 || number >= static_cast<int>(unary.size())) {
-      throw FormatError("there is no operation " + std::to_string(number));
-    }
-    node.operation.name = unary[static_cast<std::size_t>(number)];
-  }
+  if (type == "UnaryOp") node.operation.name = layer.one_of(unary, 0);
   if (type == "ELU") node.attributes.alpha = layer.real(0, 0.1);
   if (type == "HardSigmoid") {
     node.attributes.alpha = layer.real(0, 0.2);
@@ -70,16 +64,14 @@ struct Operation {
   const char* function;
 };
 
-Operation operation_of(int number) {
+Operation operation_of(const LayerReader& layer) {
+  const int number = layer.whole(0, 0);
   static const std::array<const char*, 12> functions = {"",      "subtract", "",       "divide", "maximum", "minimum",
                                                         "power", "subtract", "divide", "power",  "atan2",   "atan2"};
-  if (number < 0 || number >= static_cast<int>(functions.size())) {
-    throw FormatError("there is no operation " + std::to_string(number));
-  }
   const OperatorKind kind = number == 0   ? OperatorKind::add
                             : number == 2 ? OperatorKind::multiply
                                           : OperatorKind::elementwise;
-  return {kind, functions[static_cast<std::size_t>(number)]};
+  return {kind, layer.one_of(functions, 0)};
 }
 
 /// The shape in which `shape` broadcasts over `other`: a blob of one dimension stands for the channels of a larger one.
@@ -108,7 +100,7 @@ bool broadcasts(const Shape& a, const Shape& b) {
 
 void binary(LayerReader& layer) {
   const int number = layer.whole(0, 0);
-  const Operation operation = operation_of(number);
+  const Operation operation = operation_of(layer);
   const bool reversed = number == 7 || number == 8 || number == 9 || number == 11;
   if (layer.whole(1, 0) != 0 || layer.size() == 1) {
     NetworkNode node = same_shape(layer, operation.kind, operation.function);

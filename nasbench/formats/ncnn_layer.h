@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 #include "nasbench/formats/ncnn_file.h"
 #include "nasbench/graph/network.h"
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
 
@@ -33,6 +35,13 @@ class LayerReader {
   bool has(std::int64_t key) const { return file_.parameters.count(key) != 0; }
   double real(std::int64_t key, double otherwise) const;
   int whole(std::int64_t key, int otherwise) const;
+  /// That of the names which the parameter is the number of; 0 where it is left out.
+  template <std::size_t count>
+  const char* one_of(const std::array<const char*, count>& names, std::int64_t key) const {
+    const int number = whole(key, 0);
+    if (number >= 0 && number < static_cast<int>(count)) return names[static_cast<std::size_t>(number)];
+    throw FormatError("there is no operation or mode " + std::to_string(number));
+  }
   std::vector<std::int64_t> list(std::int64_t key) const;
   /// How many numbers an array has.
   std::int64_t count(std::int64_t key) const;
@@ -85,52 +94,15 @@ Source activated(LayerReader& layer, const Source& source, int kind, const std::
 
 /// Adds a layer's operators and gives its outputs. All throw FormatError where the layer contradicts itself or its
 /// inputs.
-using Convert = void (*)(LayerReader&);
+using Convert = void(LayerReader&);
 
-void convolution(LayerReader& layer);
-void deconvolution(LayerReader& layer);
-void volume_convolution(LayerReader& layer);
-void volume_pooling(LayerReader& layer);
-void deformable_convolution(LayerReader& layer);
-void unfold(LayerReader& layer);
-void pooling(LayerReader& layer);
-void inner_product(LayerReader& layer);
-void gemm(LayerReader& layer);
-void matrix_product(LayerReader& layer);
-void attention(LayerReader& layer);
-void products_of_attention(LayerReader& layer);
-
-void reshape(LayerReader& layer);
-void flatten(LayerReader& layer);
-void squeeze(LayerReader& layer);
-void expand(LayerReader& layer);
-void permute(LayerReader& layer);
-void concatenate(LayerReader& layer);
-void slice(LayerReader& layer);
-void crop(LayerReader& layer);
-void gated(LayerReader& layer);
-void grid_sample(LayerReader& layer);
-void tile(LayerReader& layer);
-void padding(LayerReader& layer);
-void resize(LayerReader& layer);
-void shuffle(LayerReader& layer);
-void pixel_shuffle(LayerReader& layer);
-void prior_box(LayerReader& layer);
-void region(LayerReader& layer);
-void largest(LayerReader& layer);
-void diagonal(LayerReader& layer);
-void spectrogram(LayerReader& layer);
-
-void one_function(LayerReader& layer);
-void binary(LayerReader& layer);
-void element_by_element(LayerReader& layer);
-void scale(LayerReader& layer);
-void normalise(LayerReader& layer);
-void softmax(LayerReader& layer);
+Convert convolution, deconvolution, volume_convolution, volume_pooling, deformable_convolution, unfold, pooling,
+    statistics;
+Convert inner_product, gemm, matrix_product, attention, products_of_attention, recurrent, embed;
+Convert reshape, flatten, squeeze, expand, permute, concatenate, slice, crop, gated, grid_sample, tile, padding, resize;
+Convert shuffle, pixel_shuffle, prior_box, region, largest, diagonal, spectrogram, reduce;
+Convert one_function, binary, element_by_element, scale, normalise, softmax;
 /// Norms and the like that are none of our kinds and keep the shape.
-void same_shape_opaque(LayerReader& layer);
-void reduce(LayerReader& layer);
-void recurrent(LayerReader& layer);
-void embed(LayerReader& layer);
+Convert same_shape_opaque;
 
 }  // namespace tenshot::nasbench::ncnn

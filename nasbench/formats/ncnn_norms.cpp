@@ -75,10 +75,7 @@ void softmax(LayerReader& layer) {
 void reduce(LayerReader& layer) {
   static const std::array<const char*, 11> names = {"sum",     "l1", "sum_square", "mean",    "max",        "min",
                                                     "product", "l1", "l2",         "log_sum", "log_sum_exp"};
-  const int number = layer.whole(0, 0);
-  if (number < 0 || number >= static_cast<int>(names.size())) {
-    throw FormatError("there is no operation " + std::to_string(number));
-  }
+  const char* name = layer.one_of(names, 0);
   const Shape& from = layer.shape();
   std::vector<std::int64_t> axes;
   for (const std::int64_t axis : layer.list(3)) axes.push_back(layer.axis(axis));
@@ -94,15 +91,10 @@ void reduce(LayerReader& layer) {
   }
   if (shape.size() < 2) shape.push_back(1);
   std::sort(axes.begin(), axes.end());
-  NetworkNode node = layer.node(OperatorKind::reduce, shape, names[static_cast<std::size_t>(number)]);
+  NetworkNode node = layer.node(OperatorKind::reduce, shape);
   node.inputs = {layer.source()};
   node.operation.constants.clear();
-  if (from.size() == 4 && axes == std::vector<std::int64_t>{2, 3} && (number == 3 || number == 4)) {
-    node.operation.kind = OperatorKind::global_pool;  // the mean over an image is one, whoever wrote it
-    node.operation.name = number == 4 ? "max" : "";
-  } else {
-    node.attributes.axes = axes;
-  }
+  set_reduction(node, name, std::move(axes), from.size() == 4);
   append(layer, std::move(node));
 }
 

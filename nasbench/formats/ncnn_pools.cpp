@@ -85,6 +85,14 @@ void pooling(LayerReader& layer) {
                : layer.builder().average_pool(layer.name(), image, options));
 }
 
+/// Statistics of each channel, the mean and perhaps the deviation, or the parts of a pyramid of 1, 4, 16 and so on.
+void statistics(LayerReader& layer) {
+  const int levels = layer.type() == "SPP" ? std::clamp(layer.whole(1, 1), 1, 16) : 0;
+  std::int64_t parts = levels > 0 ? 0 : layer.whole(0, 0) != 0 ? 2 : 1;
+  for (int level = 0; level < levels; ++level) parts += std::int64_t{1} << 2 * level;
+  layer.give_opaque(layer.type(), {1, layer.shape().at(1) * parts});
+}
+
 /// As of ONNX, pools of volumes are no kind of ours.
 void volume_pooling(LayerReader& layer) {
   const bool maximum = layer.whole(0, 0) == 0, adapts = layer.whole(7, 0) != 0;

@@ -30,8 +30,8 @@ std::int64_t int8_scales_key(const std::string& type) {
   return type == "Gemm" || type == "MultiHeadAttention" ? 18 : 8;
 }
 
-const std::map<std::string, ncnn::Convert>& conversions() {
-  static const std::map<std::string, ncnn::Convert> table = by_name<ncnn::Convert>(
+const std::map<std::string, ncnn::Convert*>& conversions() {
+  static const std::map<std::string, ncnn::Convert*> table = by_name<ncnn::Convert*>(
       {{ncnn::binary, "BinaryOp"},
        {ncnn::concatenate, "Concat"},
        {ncnn::crop, "Crop"},
@@ -69,6 +69,7 @@ const std::map<std::string, ncnn::Convert>& conversions() {
        {ncnn::diagonal, "Diag"},
        {ncnn::spectrogram, "Spectrogram"},
        {ncnn::pooling, "Pooling Pooling1D"},
+       {ncnn::statistics, "SPP StatisticsPooling"},
        {ncnn::normalise, "BatchNorm LayerNorm GroupNorm InstanceNorm"},
        {ncnn::scale, "Bias Scale Power PReLU"},
        {ncnn::same_shape_opaque, "CopyTo CumulativeSum Flip LRN MVN Normalize RMSNorm RotaryEmbed Shrink"},
@@ -103,9 +104,7 @@ class NcnnReader {
     }
     for (const NcnnLayer& layer : layers) add_outputs(layer);
     if (builder_.network().outputs.empty()) throw FormatError("the network computes nothing");
-    Network network = builder_.take();
-    for (const std::size_t node : in_bytes_) network.nodes[node].operation.type = ElementType::int8;
-    return network;
+    return builder_.take();
   }
 
  private:
@@ -150,12 +149,12 @@ class NcnnReader {
       give_unknown(file, layer);
     }
     for (std::size_t i = before; i < builder_.network().nodes.size(); ++i) {
-      const NetworkNode& node = builder_.network().nodes[i];
+      NetworkNode& node = builder_.edit().nodes[i];
       for (const TensorType& output : node.outputs) require_tensor_size(output.shape);
       require_countable(node.operation);
       const bool multiplies =
           node.operation.kind == OperatorKind::convolution || node.operation.kind == OperatorKind::linear;
-      if (multiplies && layer.whole(int8_scales_key(file.type), 0) != 0) in_bytes_.push_back(i);
+      if (multiplies && layer.whole(int8_scales_key(file.type), 0) != 0) node.operation.type = ElementType::int8;
     }
     std::vector<Blob> given = layer.take();
     for (std::size_t i = 0; i < file.outputs.size(); ++i) {
@@ -218,6 +217,7 @@ class NcnnReader {
       const bool detects = file.type.size() >= ending.size() &&
                            file.type.compare(file.type.size() - ending.size(), ending.size(), ending) == 0;
       if (!shape && detects) shape = Shape{1, file.type == ending ? std::max(1, layer.whole(3, 100)) : boxes, 6};
+      if (!shape && file.type == "Proposal") shape = Shape{1, std::max(1, layer.whole(3, 300)), 1, 4};
       if (!shape) {
         throw FormatError(
             "we do not know this type, and the file does not say the shape of what it gives; let ncnnoptimize write "
@@ -238,8 +238,7 @@ class NcnnReader {
   const NetworkReadOptions& options_;
   NetworkBuilder builder_;
   std::map<std::string, Blob> blobs_;
-  std::set<std::string> read_;         ///< names of blobs that a layer reads
-  std::vector<std::size_t> in_bytes_;  ///< nodes
+  std::set<std::string> read_;  ///< names of blobs that a layer reads
   bool shapes_are_the_files_ = true;
 };
 

@@ -18,10 +18,8 @@ void padding(LayerReader& layer) {
   static const std::array<const char*, 3> modes = {"constant", "edge", "reflect"};
   const std::size_t rank = layer.shape().size();
   Shape shape = layer.shape();
-  const int mode = layer.whole(4, 0);
-  if (mode < 0 || mode >= static_cast<int>(modes.size())) throw FormatError("there is no mode " + std::to_string(mode));
   NetworkNode node = layer.node(OperatorKind::pad, shape);
-  node.attributes.mode = modes[static_cast<std::size_t>(mode)];
+  node.attributes.mode = layer.one_of(modes, 4);
   node.attributes.alpha = layer.real(5, 0);
   node.attributes.starts.assign(rank, 0);
   node.attributes.ends.assign(rank, 0);
@@ -40,8 +38,7 @@ void padding(LayerReader& layer) {
 
 void resize(LayerReader& layer) {
   static const std::array<const char*, 4> modes = {"nearest", "nearest", "linear", "cubic"};
-  const int type = layer.whole(0, 0);
-  if (type < 0 || type >= static_cast<int>(modes.size())) throw FormatError("there is no mode " + std::to_string(type));
+  const std::string mode = layer.one_of(modes, 0);
   Source image = layer.source();
   const Shape from = layer.shape();
   if (from.size() == 2) image = layer.builder().reshape(layer.name() + "_image", image, {1, from[1], 1, 1});
@@ -62,7 +59,7 @@ void resize(LayerReader& layer) {
   NetworkNode node = layer.node(OperatorKind::resize, shape);
   node.inputs = {image};
   node.operation.constants.clear();
-  node.attributes.mode = layer.whole(6, 0) != 0 && type == 2 ? "linear_aligned" : modes[static_cast<std::size_t>(type)];
+  node.attributes.mode = layer.whole(6, 0) != 0 && mode == "linear" ? "linear_aligned" : mode;
   layer.give(layer.builder().append(std::move(node)));
 }
 

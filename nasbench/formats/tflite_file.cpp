@@ -1,10 +1,13 @@
 #include "nasbench/formats/tflite_file.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
+#include "nasbench/formats/tflite_operation.h"
 #include "nasbench/graph/limits.h"
+#include "nasbench/graph/network_reading.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/file_kind.h"
 #include "nasbench/support/text.h"
@@ -12,6 +15,7 @@
 namespace tenshot::nasbench {
 namespace {
 
+using tflite::code::branch, tflite::code::loop;
 constexpr std::uint32_t schema_version = 3;
 constexpr std::uint64_t most_tensors = 4 * operator_limit;
 constexpr std::size_t longest_name = 500;
@@ -29,7 +33,7 @@ constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, oper
               operator_options_2 = 13;
 }  // namespace field
 
-/// TensorType; integers of 16 bits count as int32, of 4 bits as int8, as ONNX's do.
+/// TensorType; integers of 4 bits count as int8, as ONNX's do.
 ElementType element_type(int type) {
   switch (type) {
     case 0: return ElementType::float32;
@@ -40,9 +44,12 @@ ElementType element_type(int type) {
     case 17: return ElementType::int8;
     case 4:
     case 12: return ElementType::int64;
+    case 7:
+    case 16: return ElementType::int16;
     case 8:
     case 10:
     case 11: return ElementType::float64;
+    case 18: return ElementType::bfloat16;
     default: return ElementType::int32;
   }
 }
@@ -131,19 +138,6 @@ class Reader {
     return model.element(graphs_, static_cast<std::uint64_t>(number));
   }
 
-  /// Adds the trained constants of another subgraph.
-  void add_weights(const FlatTable& model, std::int32_t number, std::vector<Shape>& weights) {
-    const auto before = static_cast<std::ptrdiff_t>(file_.tensors.size());
-    read_tensors(model, subgraph(model, number), {});
-    for (auto tensor = file_.tensors.begin() + before; tensor != file_.tensors.end(); ++tensor, ++inner_tensors_) {
-      const bool trained = tensor->type != ElementType::int32 && tensor->type != ElementType::int64 &&
-                           tensor->type != ElementType::boolean && tensor->data.length > 8;
-      if (tensor->has_data && trained) weights.push_back(tensor->shape);
-    }
-    file_.tensors.erase(file_.tensors.begin() + before, file_.tensors.end());
-    if (inner_tensors_ > most_tensors) throw FormatError("its subgraphs have more tensors than we read");
-  }
-
   /// The bytes of a buffer, which lie behind the tables in a file of more than 2 GiB.
   void read_data(const FlatTable& buffer, TfliteTensor& tensor) const {
     tensor.data = buffer.vector(field::buffer_data, 1);
@@ -157,9 +151,9 @@ class Reader {
     tensor.has_data = tensor.data.length > 0;
   }
 
-  /// The operators of a subgraph. What a call runs, or what a composite operator is made of, stands in its place.
+  /// The operators of a subgraph. What it runs of other subgraphs stands in the place of the operator that runs them.
   void read_operators(const FlatTable& model, const FlatTable& graph, const Places& places, int depth) {
-    constexpr std::int32_t call = 31, composite = 206, branch = 118, loop = 119;
+    constexpr std::int32_t call = 31, composite = 206;
     const FlatVector operators = graph.vector(field::graph_operators, 4);
     operators_ += operators.length;
     if (operators_ > operator_limit) {
@@ -175,41 +169,83 @@ class Reader {
                            tensors_of(from, field::operator_outputs, places),
                            from.table(field::operator_options),
                            {}};
-      const bool is_call = op.code == call;
-      if (is_call || op.code == composite) {
-        const std::optional<FlatTable> options = is_call ? op.options : from.table(field::operator_options_2);
-        const FlatTable body = subgraph(model, options ? options->number<std::int32_t>(is_call ? 0 : 1) : 0);
-        read_body(model, body, op, depth + 1);
-        continue;
+      const auto body = [&](int option) {
+        const std::optional<FlatTable> options =
+            op.code == composite ? from.table(field::operator_options_2) : op.options;
+        return subgraph(model, options ? options->number<std::int32_t>(option) : 0);
+      };
+      if (op.code == call || op.code == composite) {
+        hand_on(read_body(model, body(op.code == call ? 0 : 1), op.inputs, depth + 1), op.outputs);
+      } else if (op.code == branch) {
+        read_branches(model, {body(0), body(1)}, op, depth + 1);
+      } else if (op.code == loop) {
+        read_loop(model, {body(0), body(1)}, op, depth + 1);
+      } else {
+        file_.operators.push_back(std::move(op));
       }
-      for (int option = 0; option < 2 && op.options && (op.code == branch || op.code == loop); ++option) {
-        add_weights(model, op.options->number<std::int32_t>(option), op.inner_weights);
-      }
-      file_.operators.push_back(std::move(op));
     }
   }
 
-  /// The subgraph `graph` in the place of `op`, which runs it: the tensors that it takes and gives are the operator's.
-  void read_body(const FlatTable& model, const FlatTable& graph, const TfliteOperator& op, int depth) {
+  /// Adds the operators of the subgraph `graph`, which takes `inputs`, and returns what it gives.
+  Places read_body(const FlatTable& model, const FlatTable& graph, const Places& inputs, int depth) {
     constexpr int deepest = 16;
     if (depth > deepest) throw FormatError("its subgraphs are nested more than " + std::to_string(deepest) + " deep");
-    const std::vector<std::int32_t> inputs = graph.integers(field::graph_inputs);
-    if (inputs.size() != op.inputs.size()) throw FormatError("damaged: a call and its subgraph have different inputs");
+    const Places own = graph.integers(field::graph_inputs);
+    if (own.size() != inputs.size()) throw FormatError("damaged: a call and its subgraph have different inputs");
     std::map<std::int32_t, std::int32_t> bound;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (op.inputs[i] < 0) throw FormatError("damaged: a call leaves out an input of its subgraph");
-      bound[inputs[i]] = op.inputs[i];
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (inputs[i] < 0) throw FormatError("damaged: a call leaves out an input of its subgraph");
+      bound[own[i]] = inputs[i];
     }
     const Places places = read_tensors(model, graph, bound);
     read_operators(model, graph, places, depth);
-    const std::vector<std::int32_t> outputs = tensors_of(graph, field::graph_outputs, places);
-    if (outputs.size() != op.outputs.size())
-      throw FormatError("damaged: a call and its subgraph have different outputs");
-    operators_ += outputs.size();
-    constexpr std::int32_t handed_on = 80;  // FAKE_QUANT: the reader takes its input for its output
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      file_.operators.push_back({handed_on, {}, {outputs[i]}, {op.outputs[i]}, {}, {}});
+    return tensors_of(graph, field::graph_outputs, places);
+  }
+
+  void hand_on(const Places& from, const Places& to) {
+    if (from.size() != to.size()) throw FormatError("damaged: a call and its subgraph have different outputs");
+    operators_ += to.size();
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      file_.operators.push_back({tflite::code::fake_quant, {}, {from[i]}, {to[i]}, {}, {}});
     }
+  }
+
+  /// Both branches, and for each output an operator that chooses between theirs.
+  void read_branches(const FlatTable& model, const std::array<FlatTable, 2>& graphs, const TfliteOperator& op,
+                     int depth) {
+    if (op.inputs.empty()) throw FormatError("damaged: a branch has no condition");
+    const Places inputs(op.inputs.begin() + 1, op.inputs.end());
+    std::array<Places, 2> given;
+    std::array<std::size_t, 3> branches = {file_.operators.size(), 0, 0};
+    for (std::size_t i = 0; i < graphs.size(); ++i) {
+      given[i] = read_body(model, graphs[i], inputs, depth);
+      branches[i + 1] = file_.operators.size();
+      if (given[i].size() != op.outputs.size()) throw FormatError("damaged: a branch has not the outputs of its If");
+    }
+    for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+      file_.operators.push_back({branch, {}, {given[0][i], given[1][i]}, {op.outputs[i]}, {}, branches});
+    }
+  }
+
+  /// The subgraphs are the condition and the body.
+  void read_loop(const FlatTable& model, const std::array<FlatTable, 2>& graphs, const TfliteOperator& op, int depth) {
+    if (op.inputs.empty()) throw FormatError("damaged: a loop takes nothing");
+    const auto before = static_cast<std::ptrdiff_t>(file_.operators.size());
+    read_body(model, graphs[0], op.inputs, depth);
+    const std::vector<TfliteOperator> condition(file_.operators.begin() + before, file_.operators.end());
+    file_.operators.erase(file_.operators.begin() + before, file_.operators.end());
+    Places state = read_body(model, graphs[1], op.inputs, depth);
+    if (state.size() != op.inputs.size()) throw FormatError("damaged: a loop does not hand on what it takes");
+    const TfliteIteration iteration = {op.inputs, state, {file_.operators.begin() + before, file_.operators.end()}};
+    const std::optional<std::int64_t> count = iteration_count(file_, condition, iteration);
+    const auto name = static_cast<std::size_t>(op.outputs.empty() ? op.inputs.front() : op.outputs.front());
+    if (!count) file_.remarks.push_back(remark_on_open_loop("While", file_.tensors[name].name));
+    if (count == 0) {
+      file_.operators.erase(file_.operators.begin() + before, file_.operators.end());
+      state = op.inputs;
+    }
+    for (std::int64_t i = 1; i < count.value_or(1); ++i) state = read_body(model, graphs[1], state, depth);
+    hand_on(state, op.outputs);
   }
 
   /// Indices among the file's tensors, from `least` on.
@@ -227,7 +263,7 @@ class Reader {
   TfliteFile file_;
   std::vector<Code> codes_;
   FlatVector graphs_;
-  std::uint64_t inner_tensors_ = 0, operators_ = 0;
+  std::uint64_t operators_ = 0;
 };
 
 }  // namespace
@@ -245,28 +281,6 @@ TfliteFile read_tflite_file(const std::filesystem::path& path) {
   } catch (const FormatError& error) {
     throw FormatError("'" + path.string() + "': " + error.what());
   }
-}
-
-std::optional<std::vector<std::int64_t>> integers_of(const TfliteFile& file, const TfliteTensor& tensor) {
-  constexpr std::uint64_t most = 1024;
-  const int bytes = tensor.file_type == 4 ? 8 : tensor.file_type == 2 ? 4 : tensor.file_type == 7 ? 2 : 1;
-  const bool integer = tensor.file_type == 2 || tensor.file_type == 4 || tensor.file_type == 7 ||
-                       tensor.file_type == 9 || tensor.file_type == 3;
-  const std::uint64_t count = tensor.data.length / static_cast<std::uint64_t>(bytes);
-  if (!tensor.has_data || !integer || count > most) return std::nullopt;
-  if (count != static_cast<std::uint64_t>(element_count(tensor.shape))) return std::nullopt;
-  file.bytes->count_listed(count);
-  std::vector<std::int64_t> numbers;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t place = tensor.data.place + i * static_cast<std::uint64_t>(bytes);
-    FlatFile& from = *file.bytes;
-    numbers.push_back(bytes == 8              ? from.number<std::int64_t>(place)
-                      : bytes == 4            ? from.number<std::int32_t>(place)
-                      : bytes == 2            ? from.number<std::int16_t>(place)
-                      : tensor.file_type == 9 ? std::int64_t{from.number<std::int8_t>(place)}
-                                              : std::int64_t{from.number<std::uint8_t>(place)});
-  }
-  return numbers;
 }
 
 }  // namespace tenshot::nasbench

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -29,7 +30,9 @@ struct TfliteOperator {
   std::string custom;                         ///< name of a custom operator
   std::vector<std::int32_t> inputs, outputs;  ///< tensors; −1 for one that is left out
   std::optional<FlatTable> options;           ///< BuiltinOptions
-  std::vector<Shape> inner_weights;           ///< of the subgraphs that it runs: of an If and a While
+  /// Of an If the operators of its branches, numbers `branches[0]` to before `branches[1]`, and from there to before
+  /// `branches[2]`; its inputs are an output of each, of which a condition chooses one.
+  std::array<std::size_t, 3> branches = {};
 };
 
 struct TfliteFile {
@@ -37,12 +40,25 @@ struct TfliteFile {
   std::vector<TfliteTensor> tensors;
   std::vector<TfliteOperator> operators;  ///< in order of execution
   std::vector<std::int32_t> inputs, outputs;
+  std::vector<std::string> remarks;  ///< on what is not as the file has it
 };
 
-/// Reads the first subgraph, and in their places those that its calls and composite operators run. Throws FileError,
+/// Reads the first subgraph, and in their places those that its calls, composite operators, branches and loops run: a
+/// loop as often as it runs, or once where the data say how often. Throws FileError,
 /// and FormatError that says what is wrong with the file: of another kind, another version, damaged, or with more than
 /// operator_limit operators.
 TfliteFile read_tflite_file(const std::filesystem::path& path);
+
+/// A run of a loop's body: the tensors that it takes and gives, and what it computes.
+struct TfliteIteration {
+  std::vector<std::int32_t> inputs, outputs;
+  std::vector<TfliteOperator> operators;
+};
+
+/// How often a loop runs that counts up by a constant while its condition finds it less than one; nothing where it is
+/// another.
+std::optional<std::int64_t> iteration_count(const TfliteFile& file, const std::vector<TfliteOperator>& condition,
+                                            const TfliteIteration& iteration);
 
 /// The numbers of a constant of integers; nothing where it has none, more than 1,024, or other types.
 std::optional<std::vector<std::int64_t>> integers_of(const TfliteFile& file, const TfliteTensor& tensor);

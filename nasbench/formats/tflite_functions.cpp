@@ -74,22 +74,15 @@ void softmax(Operation& op) {
   op.append(std::move(node));
 }
 
-/// The mean and the maximum over the positions of an image are global pools, as in ONNX.
 void reduce(Operation& op) {
   static const std::map<std::int32_t, std::string> names = {{40, "mean"}, {74, "sum"}, {81, "product"}, {82, "max"},
                                                             {89, "min"},  {91, "any"}, {140, "all"}};
   std::vector<std::int64_t> axes;
   for (const std::int64_t axis : op.numbers(1)) axes.push_back(op.axis(axis));
   std::sort(axes.begin(), axes.end());
-  const std::string& name = names.at(op.code());
-  NetworkNode node = op.node(OperatorKind::reduce, op.output().shape, name);
+  NetworkNode node = op.node(OperatorKind::reduce, op.output().shape);
   node.inputs = {op.source()};
-  if (op.input(0).image && axes == std::vector<std::int64_t>{2, 3} && (name == "mean" || name == "max")) {
-    node.operation.kind = OperatorKind::global_pool;
-    node.operation.name = name == "max" ? "max" : "";
-  } else {
-    node.attributes.axes = std::move(axes);
-  }
+  set_reduction(node, names.at(op.code()), std::move(axes), op.input(0).image);
   op.append(std::move(node));
 }
 
@@ -158,10 +151,6 @@ void recurrent(Operation& op) {
   give_all(op, std::move(node));
 }
 
-void opaque(Operation& op) {
-  NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
-  for (const Shape& weights : op.inner_weights()) node.operation.constants.push_back(weights);
-  give_all(op, std::move(node));
-}
+void opaque(Operation& op) { give_all(op, op.node(OperatorKind::opaque, op.output().shape, op.type())); }
 
 }  // namespace tenshot::nasbench::tflite

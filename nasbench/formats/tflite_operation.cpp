@@ -8,12 +8,6 @@
 namespace tenshot::nasbench::tflite {
 namespace {
 
-/// Trained numbers, no shape, axis or index.
-bool is_trained(const Value& value, ElementType type) {
-  return value.stored && type != ElementType::int64 && type != ElementType::int32 && type != ElementType::boolean &&
-         element_count(value.shape) > 1;
-}
-
 /// A constant's shape as it broadcasts over a tensor of `rank` dimensions that is an image.
 Shape over_image(Shape shape, std::size_t rank) {
   if (rank != 4 || shape.size() > rank) return shape;
@@ -94,6 +88,12 @@ ElementType Operation::output_type(std::size_t i) const {
   return file_.tensors[static_cast<std::size_t>(op_.outputs.at(i))].type;
 }
 
+bool Operation::is_trained(std::size_t i) const {
+  if (!is_constant(i) || !inputs_[i]->stored || element_count(inputs_[i]->shape) < 2) return false;
+  const ElementType type = file_.tensors[static_cast<std::size_t>(op_.inputs[i])].type;
+  return type != ElementType::int64 && type != ElementType::int32 && type != ElementType::boolean;
+}
+
 NetworkNode Operation::node(OperatorKind kind, Shape output, std::string function) const {
   NetworkNode node;
   node.name = name_;
@@ -102,11 +102,10 @@ NetworkNode Operation::node(OperatorKind kind, Shape output, std::string functio
   node.operation.type = output_type();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i] == nullptr) continue;
-    const ElementType type = file_.tensors[static_cast<std::size_t>(op_.inputs[i])].type;
     if (!inputs_[i]->constant) {
-      if (node.inputs.empty()) node.operation.type = type;
+      if (node.inputs.empty()) node.operation.type = file_.tensors[static_cast<std::size_t>(op_.inputs[i])].type;
       node.inputs.push_back(inputs_[i]->source);
-    } else if (is_trained(*inputs_[i], type)) {
+    } else if (is_trained(i)) {
       const bool broadcasts = kind != OperatorKind::opaque && this->output().image;
       node.operation.constants.push_back(broadcasts ? over_image(inputs_[i]->shape, output.size()) : inputs_[i]->shape);
     }

@@ -20,7 +20,9 @@ struct Value {
   const TfliteTensor* tensor = nullptr;              ///< where they are, unless they are computed from others
   std::optional<std::vector<std::int64_t>> numbers;  ///< of a shape that is computed from the sizes of the input
   bool image = false;
-  Source source;  ///< of a computed one
+  std::vector<StoredTensor> origins;  ///< of a constant: the tensors of the file that it is made of
+  int bits = 0;                       ///< of each of its numbers in the file
+  Source source;                      ///< of a computed one
   Shape shape;
 };
 
@@ -45,7 +47,6 @@ class Operation {
   std::int32_t code() const { return op_.code; }
   /// What an opaque operator is called: ONNX's name, or the custom operator's own.
   std::string type() const;
-  const std::vector<Shape>& inner_weights() const { return op_.inner_weights; }
   NetworkBuilder& builder() { return builder_; }
 
   // Options, by their number in the schema; where the operator has none, they have their defaults.
@@ -79,6 +80,9 @@ class Operation {
   const Value& output(std::size_t i = 0) const;
   ElementType output_type(std::size_t i = 0) const;
 
+  /// Whether input `i` holds trained numbers, no shape, axis or index.
+  bool is_trained(std::size_t i) const;
+
   /// A node that reads the computed inputs and gives output 0 in `output`. Constants that were trained are its
   /// constants, in the shape in which they broadcast over the output.
   NetworkNode node(OperatorKind kind, Shape output, std::string function = "") const;
@@ -103,32 +107,11 @@ class Operation {
 };
 
 /// Adds the operators that one of the file's stands for. All throw FormatError where it contradicts itself.
-using Convert = void (*)(Operation&);
+using Convert = void(Operation&);
 
-void convolution(Operation& op);
-void transposed_convolution(Operation& op);
-void volume_convolution(Operation& op);
-void pool(Operation& op);
-void fully_connected(Operation& op);
-void matrix_product(Operation& op);
-
-void reshape(Operation& op);
-void transpose(Operation& op);
-void concatenate(Operation& op);
-void pack(Operation& op);
-void split(Operation& op);
-void unpack(Operation& op);
-void slice(Operation& op);
-void gather(Operation& op);
-void pad(Operation& op);
-void resize(Operation& op);
-
-void function(Operation& op);
-void pair(Operation& op);
-void softmax(Operation& op);
-void reduce(Operation& op);
-void recurrent(Operation& op);
-void opaque(Operation& op);
+Convert convolution, transposed_convolution, volume_convolution, pool, fully_connected, matrix_product;
+Convert reshape, transpose, concatenate, pack, split, unpack, slice, gather, pad, resize;
+Convert function, pair, softmax, reduce, recurrent, opaque;
 
 // Where a file leaves sizes open, its tensors have no shapes: these compute them, in the order of the file.
 
@@ -142,7 +125,7 @@ std::optional<std::vector<std::int64_t>> folded_numbers(const Operation& op);
 /// How an operator is read.
 struct Rule {
   std::string name;  ///< ONNX's, where it has one; of an opaque operator
-  Convert convert;
+  Convert* convert;
   /// What tensors of four dimensions are: images; alike, all or none of them images; or each what others make it.
   enum class Layout { images, alike, any } layout = Layout::any;
 };

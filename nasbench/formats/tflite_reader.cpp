@@ -32,6 +32,7 @@ class TfliteReader {
     read_inputs();
     for (std::size_t i = 0; i < file_.operators.size(); ++i) {
       const TfliteOperator& op = file_.operators[i];
+      first_nodes_.push_back(builder_.network().nodes.size());
       if (op.outputs.empty()) continue;  // it starts or keeps a state
       const std::string name = name_of(op);
       try {
@@ -47,19 +48,8 @@ class TfliteReader {
       if (!value->constant) builder_.output(value->source);
     }
     if (builder_.network().outputs.empty()) throw FormatError("the network computes nothing");
-    Network network = builder_.take();
-    for (const TfliteOperator& op : file_.operators) {
-      if ((op.code != code::branch && op.code != code::loop) || op.outputs.empty()) continue;
-      network.remarks.push_back("what the subgraphs of " + tflite::rule_of(op.code, "")->name + " '" +
-                                excerpt(name_of(op)) +
-                                "' compute is not counted: what runs of them depends on the data");
-    }
-    for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-      NetworkNode& node = network.nodes[i];
-      node.operation.type = types_[i].first;
-      if (node.outputs.size() == 1) node.outputs.front().type = types_[i].second;
-    }
-    return network;
+    builder_.edit().remarks = std::move(file_.remarks);
+    return builder_.take();
   }
 
  private:
@@ -69,6 +59,25 @@ class TfliteReader {
       if (input >= 0 && !values_[static_cast<std::size_t>(input)]->constant) return tensor(input).type;
     }
     return tensor(op.outputs.front()).type;
+  }
+
+  /// Says what a node computes in and gives, which tensors its weights are (a kind that implies them may have a bias of
+  /// integers), and the bits of the largest.
+  void set_types(const TfliteOperator& op, const Operation& operation, const std::vector<const Value*>& inputs,
+                 NetworkNode& node) const {
+    node.operation.type = computing_type(op);
+    if (node.outputs.size() == 1) node.outputs.front().type = tensor(op.outputs.front()).type;
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < inputs.size() && parameter_count(node.operation) > 0; ++i) {
+      const bool trained = operation.is_trained(i);
+      const bool bias = i > 0 && operation.is_constant(i) && node.operation.constants.empty();
+      if (!trained && !bias) continue;
+      node.stored.insert(node.stored.end(), inputs[i]->origins.begin(), inputs[i]->origins.end());
+      const std::int64_t count = trained ? element_count(inputs[i]->shape) : 0;
+      if (count > most) node.operation.weight_bits = inputs[i]->bits;
+      most = std::max(most, count);
+    }
+    if (node.operation.weight_bits == 8 * byte_size(node.operation.type)) node.operation.weight_bits = 0;
   }
 
   const TfliteTensor& tensor(std::int32_t index) const { return file_.tensors[static_cast<std::size_t>(index)]; }
@@ -90,7 +99,12 @@ class TfliteReader {
       value.stored = from.has_data;
       value.shape = from.shape;
       require_constant_size(from);
-      if (from.has_data) value.tensor = &from;
+      if (from.has_data) {
+        constexpr int int4 = 17;
+        value.tensor = &from;
+        value.bits = from.file_type == int4 ? 4 : 8 * byte_size(from.type);
+        value.origins = {{"byte " + std::to_string(from.data.place), element_count(from.shape)}};
+      }
       values_[i] = std::move(value);
     }
   }
@@ -242,17 +256,17 @@ class TfliteReader {
     if (constant || op.code == code::shape || op.code == code::rank) return give_constants(op, name, inputs);
     const bool hands_on = op.code == code::quantize || op.code == code::dequantize || op.code == code::fake_quant;
     if (hands_on && inputs[0] != nullptr) return set(op.outputs.front(), *inputs[0]);
+    if (op.code == code::branch) return read_choice(op, name, inputs);
     const std::vector<Value> outputs = expected_outputs(op, name, inputs);
     const std::size_t before = builder_.network().nodes.size();
     Operation operation(file_, op, name, inputs, outputs, builder_);
     const Rule* rule = tflite::rule_of(op.code, op.custom);
     (rule == nullptr ? tflite::opaque : rule->convert)(operation);
-    const ElementType type = computing_type(op);
     for (std::size_t i = before; i < builder_.network().nodes.size(); ++i) {
-      const NetworkNode& node = builder_.network().nodes[i];
+      NetworkNode& node = builder_.edit().nodes[i];
       for (const TensorType& output : node.outputs) require_tensor_size(output.shape);
       require_countable(node.operation);
-      types_.push_back({type, tensor(op.outputs.front()).type});
+      set_types(op, operation, inputs, node);
     }
     for (std::size_t i = 0; i < op.outputs.size() && i < operation.given().size(); ++i) {
       Value value = outputs[i];
@@ -261,6 +275,19 @@ class TfliteReader {
       require_as_said(op.outputs[i], value, outputs[i]);
       set(op.outputs[i], std::move(value));
     }
+  }
+
+  /// The output of the branch that computes more; what is not read is no part of the network.
+  void read_choice(const TfliteOperator& op, const std::string& name, const std::vector<const Value*>& inputs) {
+    const auto [first, middle, end] = op.branches;
+    if (inputs.at(0)->shape != inputs.at(1)->shape) {
+      throw FormatError("its branches give " + format(inputs[0]->shape) + " and " + format(inputs[1]->shape) +
+                        ", of which the data choose: convert one of them alone");
+    }
+    if (&op == &file_.operators[end]) file_.remarks.push_back(remark_on_branches("If", name));
+    const bool is_first = computes_less(builder_.network(), first_nodes_[first], first_nodes_[middle]);
+    const Value &chosen = *inputs[is_first ? 0 : 1], &other = *inputs[is_first ? 1 : 0];
+    set(op.outputs.front(), chosen.constant ? other : chosen);
   }
 
   void give_constants(const TfliteOperator& op, const std::string& name, const std::vector<const Value*>& inputs) {
@@ -273,7 +300,12 @@ class TfliteReader {
       value.constant = true;
       value.shape = tensor(output).shape;
       require_constant_size(tensor(output));
-      for (const Value* input : inputs) value.stored = value.stored || (input != nullptr && input->stored);
+      for (const Value* input : inputs) {
+        if (input == nullptr || !input->stored) continue;
+        value.stored = true;
+        value.origins.insert(value.origins.end(), input->origins.begin(), input->origins.end());
+        if (value.bits == 0) value.bits = input->bits;
+      }
       const bool fits = numbers && static_cast<std::int64_t>(numbers->size()) == element_count(value.shape);
       if (fits && output == op.outputs.front()) value.numbers = numbers;
       set(output, std::move(value));
@@ -291,9 +323,9 @@ class TfliteReader {
   tflite::Layouts layouts_;
   NetworkBuilder builder_;
   std::vector<std::optional<Value>> values_;
-  std::vector<std::pair<ElementType, ElementType>> types_;  ///< of each node: it computes in, and it gives
-  std::int64_t batch_ = 0;                                  ///< where the file leaves it open
-  bool sizes_are_given_ = false;                            ///< of an input that leaves more open than its batch
+  std::vector<std::size_t> first_nodes_;  ///< how many nodes there are before each operator
+  std::int64_t batch_ = 0;                ///< where the file leaves it open
+  bool sizes_are_given_ = false;          ///< of an input that leaves more open than its batch
 };
 
 }  // namespace

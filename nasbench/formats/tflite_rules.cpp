@@ -15,21 +15,20 @@ using Layout = Rule::Layout;
 
 /// Operators that are read alike: numbers in the schema, each before the name of ONNX, or of functions the network's.
 struct Row {
-  Convert convert;
+  Convert* convert;
   Layout layout;
   const char* operators;
 };
 
 constexpr std::array<Row, 26> rows = {{
     {function, Layout::alike,
-     "8 floor 14 sigmoid 19 relu 20 clip 21 relu6 28 tanh 47 exp 53 cast 59 negate 66 sin 73 log 75 sqrt 76 rsqrt 87 "
-     "not "
-     "92 square 98 leaky_relu 101 absolute 104 ceil 108 cos 111 elu 116 round 117 hard_swish 150 gelu 152 clip 158 "
-     "sign"},
+     "8 floor 14 sigmoid 19 relu 20 clip 21 relu6 28 tanh 47 exp 53 cast 59 negate 66 sin 73 log 75 sqrt 76 rsqrt "
+     "87 not 92 square 98 leaky_relu 101 absolute 104 ceil 108 cos 111 elu 116 round 117 hard_swish 150 gelu 152 "
+     "clip 158 sign"},
     {pair, Layout::alike,
-     "41 subtract 42 divide 54 prelu 55 maximum 57 minimum 58 less 61 greater 62 greater_or_equal 63 less_or_equal 64 "
-     "where "
-     "71 equal 72 not_equal 78 power 84 or 86 and 90 floor_divide 95 modulo 99 squared_difference 123 where 156 atan2"},
+     "41 subtract 42 divide 54 prelu 55 maximum 57 minimum 58 less 61 greater 62 greater_or_equal 63 less_or_equal "
+     "64 where 71 equal 72 not_equal 78 power 84 or 86 and 90 floor_divide 95 modulo 99 squared_difference 123 "
+     "where 156 atan2"},
     {pool, Layout::images, "1 AveragePool 17 MaxPool"},
     {concatenate, Layout::alike, "2 Concat"},
     {convolution, Layout::images, "3 Conv 4 Conv"},
@@ -51,9 +50,9 @@ constexpr std::array<Row, 26> rows = {{
     {pair, Layout::alike, "0 Add 18 Add 106 Add"},
     {reduce, Layout::alike, "40 Reduce 74 Reduce 81 Reduce 82 Reduce 89 Reduce 91 Reduce 140 Reduce"},
     {opaque, Layout::images, "5 DepthToSpace 12 LpPool 13 LRN 26 SpaceToDepth 37 BatchToSpace 38 SpaceToBatch"},
-    {opaque, Layout::alike, "11 LpNormalization 69 Tile 128 CumSum 130 Expand"},
+    {opaque, Layout::alike, "11 LpNormalization 69 Tile 118 If 128 CumSum 130 Expand"},
     {opaque, Layout::any, "7 Gather 48 TopK 56 ArgMax 79 ArgMin 85 OneHot 107 GatherND 109 NonZero"},
-    {opaque, Layout::any, "118 If 119 While 120 NonMaxSuppression 121 NonMaxSuppression"},
+    {opaque, Layout::any, "120 NonMaxSuppression 121 NonMaxSuppression"},
 }};
 
 std::map<std::int32_t, Rule> all_rules() {

@@ -1,11 +1,12 @@
 #include "nasbench/graph/network.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
 
-#include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 
@@ -55,6 +56,12 @@ bool exists_before(const Network& network, const Source& source, std::size_t ind
   return node < index && output < network.nodes[node].outputs.size();
 }
 
+std::int64_t sum_over(const Network& network, std::int64_t (*count)(const OperatorSpecification&)) {
+  std::int64_t sum = 0;
+  for (const NetworkNode& node : network.nodes) sum += count(node.operation);
+  return sum;
+}
+
 }  // namespace
 
 bool operator==(const OperatorAttributes& a, const OperatorAttributes& b) { return key(a) == key(b); }
@@ -72,31 +79,35 @@ std::vector<OperatorSpecification> operator_list(const Network& network) {
   return operators;
 }
 
-std::int64_t multiply_adds(const Network& network) {
-  std::int64_t sum = 0;
-  for (const NetworkNode& node : network.nodes) sum += multiply_adds(node.operation);
-  return sum;
-}
+std::int64_t multiply_adds(const Network& network) { return sum_over(network, multiply_adds); }
 
 std::vector<std::int64_t> stored_parameters(const Network& network) {
   std::vector<std::int64_t> counts;
-  std::set<std::string> seen = {""};  // a tensor without a name is computed from none that the file stores
+  std::map<std::string, std::int64_t> counted;  // numbers of each tensor
   for (const NetworkNode& node : network.nodes) {
     const std::int64_t implied = parameter_count(node.operation);
     if ((!network.names_stored && node.stored.empty()) || implied == 0) {
       counts.push_back(implied);
       continue;
     }
-    std::int64_t stored = 0, repeated = 0;
-    for (const StoredTensor& tensor : node.stored) {
-      (seen.insert(tensor.name).second ? stored : repeated) += tensor.elements;
-    }
     const OperatorKind kind = node.operation.kind;
-    const bool may_lack_scale =
+    const bool is_norm =
         kind == OperatorKind::batch_norm || kind == OperatorKind::layer_norm || kind == OperatorKind::group_norm;
-    const bool is_implied = node.operation.constants.empty() || is_packed_product(node.operation);
-    const std::int64_t others = is_implied ? std::max<std::int64_t>(0, implied - repeated) : stored;
-    counts.push_back(may_lack_scale && !node.stored.empty() ? std::min(implied, stored) : others);
+    const bool may_lack_scale = is_norm && !node.stored.empty();
+    const int bits = node.operation.weight_bits;  // fewer than 8: the file packs several into one of its numbers
+    const bool is_implied = !may_lack_scale && (node.operation.constants.empty() || (bits > 0 && bits < 8));
+    std::int64_t count = 0, rest = is_implied ? implied : std::numeric_limits<std::int64_t>::max();
+    for (const StoredTensor& tensor : node.stored) {
+      const std::int64_t part = std::min(rest, tensor.elements);
+      rest -= part;
+      if (tensor.name.empty()) continue;  // it is computed from none that the file stores
+      std::int64_t& before = counted[tensor.name];
+      const std::int64_t more = std::min(part, tensor.elements - before);
+      before += more;
+      count += more;
+    }
+    if (is_implied) count += rest;
+    counts.push_back(may_lack_scale ? std::min(implied, count) : count);
   }
   return counts;
 }
@@ -106,11 +117,7 @@ std::int64_t parameter_count(const Network& network) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
-std::int64_t weight_bytes(const Network& network) {
-  std::int64_t sum = 0;
-  for (const NetworkNode& node : network.nodes) sum += weight_bytes(node.operation);
-  return sum;
-}
+std::int64_t weight_bytes(const Network& network) { return sum_over(network, weight_bytes); }
 
 std::string content_hash(const Network& network) {
   std::vector<std::string> node_hashes;

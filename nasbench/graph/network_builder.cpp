@@ -8,38 +8,43 @@
 namespace tenshot::nasbench {
 namespace {
 
+[[noreturn]] void refuse(const std::string& name, const std::string& why) {
+  throw InputError("operator '" + name + "'" + why);
+}
+
 /// `axis` counted from the front.
 std::int64_t front_axis(const std::string& name, std::int64_t axis, const Shape& shape) {
   const auto rank = static_cast<std::int64_t>(shape.size());
   if (axis < -rank || axis >= rank) {
-    throw InputError("operator '" + name + "': there is no axis " + std::to_string(axis) + " in a tensor of " +
-                     format(shape));
+    refuse(name, ": there is no axis " + std::to_string(axis) + " in a tensor of " + format(shape));
   }
   return axis < 0 ? axis + rank : axis;
+}
+
+void require_image(const std::string& name, const Shape& shape) {
+  if (shape.size() != 4) refuse(name, " wants batch x channels x height x width, found " + format(shape));
 }
 
 /// Batch and channels, then the positions of the window. Throws InputError where it does not fit.
 Shape windowed_shape(const std::string& name, const Shape& input, std::int64_t channels, const WindowOptions& window,
                      bool ceil_mode) {
-  if (input.size() != 4) {
-    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + format(input));
-  }
+  require_image(name, input);
   const auto& [kernel, stride, padding, dilation] = window;
   const std::int64_t height =
       window_positions(input[2], kernel.height, stride.height, dilation.height, padding.top, padding.bottom, ceil_mode);
   const std::int64_t width =
       window_positions(input[3], kernel.width, stride.width, dilation.width, padding.left, padding.right, ceil_mode);
   if (height < 1 || width < 1) {
-    throw InputError("operator '" + name + "': a kernel of " + std::to_string(kernel.height) + "x" +
-                     std::to_string(kernel.width) + " does not fit an input of " + format(input));
+    refuse(name, ": a kernel of " + std::to_string(kernel.height) + "x" + std::to_string(kernel.width) +
+                     " does not fit an input of " + format(input));
   }
   return {input[0], channels, height, width};
 }
 
 void require_groups(const std::string& name, int groups, std::int64_t in, std::int64_t out) {
   if (groups < 1 || in % groups != 0 || out % groups != 0) {
-    throw InputError("operator '" + name + "': " + std::to_string(groups) + " groups do not divide " +
-                     std::to_string(in) + " channels in and " + std::to_string(out) + " out");
+    refuse(name, ": " + std::to_string(groups) + " groups do not divide " + std::to_string(in) + " channels in and " +
+                     std::to_string(out) + " out");
   }
 }
 
@@ -55,6 +60,13 @@ void set_window(NetworkNode& node, const WindowOptions& window) {
 WindowOptions same_window(int kernel, int stride) {
   const int half = kernel / 2;
   return {{kernel, kernel}, {stride, stride}, {half, half, half, half}, {}};
+}
+
+void set_reduction(NetworkNode& node, const std::string& name, std::vector<std::int64_t> axes, bool of_image) {
+  const bool pool = of_image && axes == std::vector<std::int64_t>{2, 3} && (name == "mean" || name == "max");
+  node.operation.kind = pool ? OperatorKind::global_pool : OperatorKind::reduce;
+  node.operation.name = pool && name == "mean" ? "" : name;
+  if (!pool) node.attributes.axes = std::move(axes);
 }
 
 std::int64_t window_positions(std::int64_t length, int kernel, int stride, int dilation, int before, int after,
@@ -135,9 +147,7 @@ Source NetworkBuilder::convolution(std::string name, const Source& input, std::i
 Source NetworkBuilder::transposed_convolution(std::string name, const Source& input, std::int64_t channels,
                                               const ConvolutionOptions& options, const Extent& output_padding) {
   const Shape& shape = type(input).shape;
-  if (shape.size() != 4) {
-    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + format(shape));
-  }
+  require_image(name, shape);
   require_groups(name, options.groups, shape[1], channels);
   const auto& [kernel, stride, padding, dilation] = options.window;
   const auto length = [](std::int64_t in, int k, int s, int d, int zeros, int more) {
@@ -148,7 +158,7 @@ Source NetworkBuilder::transposed_convolution(std::string name, const Source& in
       length(shape[2], kernel.height, stride.height, dilation.height, padding.top + padding.bottom,
              output_padding.height),
       length(shape[3], kernel.width, stride.width, dilation.width, padding.left + padding.right, output_padding.width)};
-  if (output[2] < 1 || output[3] < 1) throw InputError("operator '" + name + "': its padding leaves nothing");
+  if (output[2] < 1 || output[3] < 1) refuse(name, ": its padding leaves nothing");
   NetworkNode added = node(OperatorKind::transposed_convolution, std::move(name), {input}, output);
   set_window(added, options.window);
   added.operation.groups = options.groups;
@@ -158,7 +168,7 @@ Source NetworkBuilder::transposed_convolution(std::string name, const Source& in
 
 Source NetworkBuilder::linear(std::string name, const Source& input, std::int64_t units, bool bias) {
   Shape output = type(input).shape;
-  if (output.empty()) throw InputError("operator '" + name + "' wants a dimension to weigh, found a scalar");
+  if (output.empty()) refuse(name, " wants a dimension to weigh, found a scalar");
   output.back() = units;
   NetworkNode added = node(OperatorKind::linear, std::move(name), {input}, output);
   added.operation.bias = bias;
@@ -168,7 +178,7 @@ Source NetworkBuilder::linear(std::string name, const Source& input, std::int64_
 Source NetworkBuilder::matrix_product(std::string name, const Source& left, const Source& right) {
   const Shape &a = type(left).shape, &b = type(right).shape;
   if (a.size() < 2 || b.size() < 2 || a.back() != b[b.size() - 2]) {
-    throw InputError("operator '" + name + "': there is no product of " + format(a) + " and " + format(b));
+    refuse(name, ": there is no product of " + format(a) + " and " + format(b));
   }
   Shape output = broadcast_shape({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
   output.push_back(a[a.size() - 2]);
@@ -196,9 +206,7 @@ Source NetworkBuilder::average_pool(std::string name, const Source& input, const
 
 Source NetworkBuilder::global_average_pool(std::string name, const Source& input, bool keep_positions) {
   const Shape& shape = type(input).shape;
-  if (shape.size() != 4) {
-    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + format(shape));
-  }
+  require_image(name, shape);
   const Shape output = keep_positions ? Shape{shape[0], shape[1], 1, 1} : Shape{shape[0], shape[1]};
   return append(node(OperatorKind::global_pool, std::move(name), {input}, output));
 }
@@ -270,7 +278,7 @@ Source NetworkBuilder::multiply_by(std::string name, const Source& input, double
 }
 
 Source NetworkBuilder::concatenate(std::string name, const std::vector<Source>& inputs, std::int64_t axis) {
-  if (inputs.empty()) throw InputError("operator '" + name + "' concatenates nothing");
+  if (inputs.empty()) refuse(name, " concatenates nothing");
   Shape shape = type(inputs.front()).shape;
   axis = front_axis(name, axis, shape);
   const auto a = static_cast<std::size_t>(axis);
@@ -279,8 +287,8 @@ Source NetworkBuilder::concatenate(std::string name, const std::vector<Source>& 
     const std::int64_t extent = a < other.size() ? other[a] : 0;
     if (a < other.size()) other[a] = shape[a];
     if (other != shape) {
-      throw InputError("operator '" + name + "': cannot concatenate " + format(type(inputs[0]).shape) + " and " +
-                       format(type(inputs[i]).shape) + " along axis " + std::to_string(axis));
+      refuse(name, ": cannot concatenate " + format(type(inputs[0]).shape) + " and " + format(type(inputs[i]).shape) +
+                       " along axis " + std::to_string(axis));
     }
     shape[a] += extent;
   }
@@ -303,8 +311,8 @@ std::vector<Source> NetworkBuilder::split(std::string name, const Source& input,
     sum += size;
   }
   if (sizes.empty() || sum != from.shape[static_cast<std::size_t>(axis)]) {
-    throw InputError("operator '" + name + "': its parts have " + std::to_string(sum) + " of " + format(from.shape) +
-                     " along axis " + std::to_string(axis));
+    refuse(name, ": its parts have " + std::to_string(sum) + " of " + format(from.shape) + " along axis " +
+                     std::to_string(axis));
   }
   added.attributes.axes = {axis};
   const int index = append(std::move(added)).node;
@@ -323,15 +331,14 @@ Source NetworkBuilder::shuffle(std::string name, const Source& input, int groups
 
 Source NetworkBuilder::reshape(std::string name, const Source& input, Shape shape) {
   if (element_count(shape) != element_count(type(input).shape)) {
-    throw InputError("operator '" + name + "': " + format(type(input).shape) + " does not hold as many numbers as " +
-                     format(shape));
+    refuse(name, ": " + format(type(input).shape) + " does not hold as many numbers as " + format(shape));
   }
   return append(node(OperatorKind::reshape, std::move(name), {input}, std::move(shape)));
 }
 
 Source NetworkBuilder::swap_last(std::string name, const Source& input) {
   std::vector<std::int64_t> axes(type(input).shape.size());
-  if (axes.size() < 2) throw InputError("operator '" + name + "' swaps two dimensions of a tensor of fewer");
+  if (axes.size() < 2) refuse(name, " swaps two dimensions of a tensor of fewer");
   std::iota(axes.begin(), axes.end(), std::int64_t{0});
   std::swap(axes.back(), axes[axes.size() - 2]);
   return transpose(std::move(name), input, std::move(axes));
@@ -346,7 +353,7 @@ Source NetworkBuilder::transpose(std::string name, const Source& input, std::vec
     output.push_back(shape[static_cast<std::size_t>(axis)]);
   }
   if (output.size() != shape.size() || permutation.size() != shape.size()) {
-    throw InputError("operator '" + name + "': its axes are no permutation of those of " + format(shape));
+    refuse(name, ": its axes are no permutation of those of " + format(shape));
   }
   NetworkNode added = node(OperatorKind::transpose, std::move(name), {input}, output);
   added.attributes.axes = std::move(permutation);

@@ -85,6 +85,7 @@ class NetworkBuilder {
 
   const TensorType& type(const Source& source) const { return tensor_type(network_, source); }
   const Network& network() const { return network_; }
+  Network& edit() { return network_; }  ///< names of nodes stay as they are
   Network take() { return std::move(network_); }
 
  private:
@@ -97,6 +98,10 @@ class NetworkBuilder {
   std::set<std::string> names_;
   std::unordered_map<std::string, std::size_t> repeats_;  ///< how often each name was taken already
 };
+
+/// Makes `node` the reduction `name` over `axes`. The mean and the maximum over the positions of an image, behind batch
+/// and channels, are a global pool, whoever wrote them.
+void set_reduction(NetworkNode& node, const std::string& name, std::vector<std::int64_t> axes, bool of_image);
 
 /// How many positions a window takes along `length` pixels with `before` and `after` zeros around them; 0 where it does
 /// not fit.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "nasbench/graph/limits.h"
@@ -41,6 +43,27 @@ std::string example_shape(const Shape& open, std::int64_t batch) {
   return joined(dimensions, "x");
 }
 
+bool computes_less(const Network& network, std::size_t first, std::size_t middle) {
+  const std::size_t end = network.nodes.size();
+  const auto products = [&](std::size_t from, std::size_t to) {  // reals: before all was looked at, they may not fit
+    double sum = 0;
+    for (; from < to; ++from) sum += static_cast<double>(multiply_adds(network.nodes[from].operation));
+    return sum;
+  };
+  const double earlier = products(first, middle), later = products(middle, end);
+  return later < earlier || (later == earlier && end - middle < middle - first);
+}
+
+std::string remark_on_branches(const std::string& kind, const std::string& name) {
+  return "the condition of " + kind + " '" + excerpt(name) +
+         "' depends on the data: the branch that computes more is counted";
+}
+
+std::string remark_on_open_loop(const std::string& kind, const std::string& name) {
+  return "the data say how often " + kind + " '" + excerpt(name) +
+         "' runs: one iteration is counted; with a constant number in the file all would be";
+}
+
 Network read_checked(const std::filesystem::path& path, const std::function<Network()>& read) {
   constexpr std::size_t longest_message = 1000;  // names of nodes and inputs may be anything
   const auto named = [&](const Error& error) {
@@ -52,7 +75,10 @@ Network read_checked(const std::filesystem::path& path, const std::function<Netw
     require_countable(operators);
     const std::string remark = remark_on_weights(operators);
     if (!remark.empty()) network.remarks.push_back(remark);
-    for (std::string& text : network.remarks) text = excerpt(text, longest_message);
+    std::set<std::string> said;  // what is in a loop is read again and again
+    for (const std::string& text : std::exchange(network.remarks, {})) {
+      if (said.insert(excerpt(text, longest_message)).second) network.remarks.push_back(excerpt(text, longest_message));
+    }
     require_sound(network);
     return network;
   } catch (const InputError& error) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -27,6 +28,13 @@ std::pair<std::string, Shape> parse_input_shape(std::string_view text);
 /// A shape that an input may be given, as it is written on the command line, where `open` has 0 for what its file
 /// leaves open: the batch in front, 3 channels of 224 pixels in an image, 128 steps in a sequence.
 std::string example_shape(const Shape& open, std::int64_t batch = 1);
+
+/// Whether the nodes from `middle` on, a branch of a condition, compute less than those from `first` to before it.
+bool computes_less(const Network& network, std::size_t first, std::size_t middle);
+
+/// What is said of a condition of which the larger branch counts, and of a loop that counts as one iteration.
+std::string remark_on_branches(const std::string& kind, const std::string& name);
+std::string remark_on_open_loop(const std::string& kind, const std::string& name);
 
 /// The network that `read` finds in a file: simplified and checked, with a remark on weights that are not understood.
 /// What `read` throws is thrown with the file's name, in one line.

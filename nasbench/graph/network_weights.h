@@ -33,4 +33,7 @@ WeightShapes weight_shapes(const NetworkNode& node);
 /// InputError when the network has no such node.
 LayerWeights random_weights(const Network& network, std::size_t index, std::uint64_t seed);
 
+/// A matrix of so many rows and columns with its columns as rows.
+std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t rows, std::int64_t columns);
+
 }  // namespace tenshot::nasbench

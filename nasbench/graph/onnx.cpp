@@ -48,34 +48,30 @@ std::string deterministic_bytes(const onnx::ModelProto& model) {
   return bytes;
 }
 
+onnx::AttributeProto& added(onnx::NodeProto& node, const char* name, onnx::AttributeProto::AttributeType type) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(type);
+  return attribute;
+}
+
 }  // namespace
 
 void add_integers(onnx::NodeProto& node, const char* name, const std::vector<std::int64_t>& values) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::INTS);
+  onnx::AttributeProto& attribute = added(node, name, onnx::AttributeProto::INTS);
   for (const std::int64_t value : values) attribute.add_ints(value);
 }
 
 void add_integer(onnx::NodeProto& node, const char* name, std::int64_t value) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::INT);
-  attribute.set_i(value);
+  added(node, name, onnx::AttributeProto::INT).set_i(value);
 }
 
 void add_real(onnx::NodeProto& node, const char* name, double value) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::FLOAT);
-  attribute.set_f(static_cast<float>(value));
+  added(node, name, onnx::AttributeProto::FLOAT).set_f(static_cast<float>(value));
 }
 
 void add_text(onnx::NodeProto& node, const char* name, const std::string& value) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::STRING);
-  attribute.set_s(value);
+  added(node, name, onnx::AttributeProto::STRING).set_s(value);
 }
 
 OnnxGraphWriter::OnnxGraphWriter(const Network& network, const OnnxOptions& options, onnx::GraphProto& out)

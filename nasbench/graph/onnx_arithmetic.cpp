@@ -14,11 +14,10 @@ namespace tenshot::nasbench {
 namespace {
 
 using onnx::TensorProto;
-using Inputs = std::vector<const OnnxValue*>;
 using Result = std::optional<OnnxValue>;
 
 template <class Integers, class Reals>
-Result pairwise(const Inputs& inputs, int element, Integers integers, Reals reals) {
+Result pairwise(const OnnxInputs& inputs, int element, Integers integers, Reals reals) {
   const OnnxValue &left = *inputs[0], &right = *inputs.at(1);
   const Shape shape = broadcast_shape(left.shape, right.shape);
   const std::int64_t count = element_count(shape);
@@ -104,7 +103,7 @@ std::size_t broadcast_index(const Shape& shape, const Shape& target, std::size_t
   return result;
 }
 
-Result arithmetic(const onnx::NodeProto& node, const Inputs& inputs) {
+Result arithmetic(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
   const int element = inputs[0]->element, truth = TensorProto::BOOL;
   if (type == "Add") return pairwise(inputs, element, checked<add_overflows>, std::plus<double>());
@@ -154,7 +153,7 @@ bool is_function(const std::string& type) {
   return others.count(type) != 0 || functions().count(type) != 0;
 }
 
-Result one_by_one(const onnx::NodeProto& node, const Inputs& inputs) {
+Result one_by_one(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
   OnnxValue value = *inputs[0];
   for (std::int64_t& number : value.numbers->integers) {

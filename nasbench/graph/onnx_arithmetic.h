@@ -23,9 +23,9 @@ bool is_function(const std::string& type);
 
 /// Add, Sub, Mul, Div, Mod, Pow, Min, Max, comparisons and logic of two constants; nothing where the result is too
 /// large to keep. Throws FormatError where integers overflow.
-std::optional<OnnxValue> arithmetic(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+std::optional<OnnxValue> arithmetic(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
 /// Identity and functions of one constant.
-std::optional<OnnxValue> one_by_one(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+std::optional<OnnxValue> one_by_one(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
 }  // namespace tenshot::nasbench

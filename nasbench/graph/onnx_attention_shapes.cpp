@@ -51,7 +51,8 @@ OnnxTypes packed(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const bool quantised = node.op_type() == "QAttention";
   const OnnxValue* past = given(inputs, quantised ? 8 : 4);
   const Shape& in = inputs[0]->shape;
-  const std::int64_t before = past != nullptr && past->shape.size() == 5 ? past->shape[3] : 0;
+  const bool has_room = node.op_type() == "DecoderMaskedSelfAttention";  // for the new key in the past's buffer
+  const std::int64_t before = past != nullptr && past->shape.size() == 5 ? past->shape[3] - (has_room ? in[1] : 0) : 0;
   OnnxValue output = typed_as(*inputs[0], {in[0], in[1], hidden});
   if (quantised) output.element = onnx::TensorProto::FLOAT;
   return std::vector<InferredType>{
@@ -101,7 +102,9 @@ OnnxTypes grouped(const onnx::NodeProto& node, const OnnxInputs& inputs) {
 OnnxTypes attention_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (node.domain().empty()) return standard(node, inputs);
   if (node.op_type() == "GroupQueryAttention" || node.op_type() == "SparseAttention") return grouped(node, inputs);
-  if (node.op_type() == "Attention" || node.op_type() == "QAttention") return packed(node, inputs);
+  const bool has_weights =
+      node.op_type() != "MultiHeadAttention" && node.op_type() != "DecoderMaskedMultiHeadAttention";
+  if (has_weights) return packed(node, inputs);
   return several_heads(node, inputs);
 }
 

@@ -34,13 +34,9 @@ bool same_numbers(const OnnxValue& a, const OnnxValue& b) {
   return a.numbers && b.numbers && a.numbers->integers == b.numbers->integers && a.numbers->reals == b.numbers->reals;
 }
 
-/// A real number: before the whole network was looked at, the sum may not fit 64 bits.
-double products_since(const Network& network, std::size_t first) {
-  double sum = 0;
-  for (std::size_t i = first; i < network.nodes.size(); ++i) {
-    sum += static_cast<double>(multiply_adds(network.nodes[i].operation));
-  }
-  return sum;
+/// Whether the next iteration of a loop reads, as far as we know it, what the last one did.
+bool is_alike(const OnnxValue& a, const OnnxValue& b) {
+  return a.shape == b.shape && a.sequence == b.sequence && (!a.numbers || same_numbers(a, b));
 }
 
 /// Whether the node, or one in its sub-graphs, names attributes of its function's call. Where a call is given, its
@@ -141,7 +137,7 @@ const OnnxBody& OnnxGraphReader::body_of(OnnxFunction& function, const onnx::Nod
 }
 
 /// The outputs of a body, given the values of its inputs.
-std::vector<OnnxValue> OnnxGraphReader::run(const OnnxBody& body, const std::vector<OnnxValue>& arguments) {
+OnnxValues OnnxGraphReader::run(const OnnxBody& body, const OnnxValues& arguments) {
   constexpr std::size_t deepest = 32;
   count_step();
   if (scopes_.depth() > deepest) throw FormatError("bodies and functions are nested too deep, or call themselves");
@@ -165,7 +161,7 @@ std::vector<OnnxValue> OnnxGraphReader::run(const OnnxBody& body, const std::vec
       throw FormatError(place_of(*body.nodes[index], index) + ": " + error.what());
     }
   }
-  std::vector<OnnxValue> results;
+  OnnxValues results;
   for (const std::string& name : body.outputs) {
     const OnnxValue* found = scopes_.find(name);
     if (found == nullptr) throw FormatError("nobody gives the output '" + name + "' of its body");
@@ -176,7 +172,7 @@ std::vector<OnnxValue> OnnxGraphReader::run(const OnnxBody& body, const std::vec
   return results;
 }
 
-bool OnnxGraphReader::read_body_of(const onnx::NodeProto& node, const Inputs& inputs) {
+bool OnnxGraphReader::read_body_of(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (node.op_type() == "If" && !inputs.empty() && inputs[0] != nullptr) {
     read_if(node, *inputs[0]);
     return true;
@@ -188,19 +184,15 @@ bool OnnxGraphReader::read_body_of(const onnx::NodeProto& node, const Inputs& in
 /// The branch that a constant condition chooses; else the one that computes more, which the other may not exceed.
 void OnnxGraphReader::read_if(const onnx::NodeProto& node, const OnnxValue& condition) {
   if (const std::optional<bool> known = truth(condition)) {
-    const std::vector<OnnxValue> results = run(body_of(node, *known ? "then_branch" : "else_branch"), {});
+    const OnnxValues results = run(body_of(node, *known ? "then_branch" : "else_branch"), {});
     for (std::size_t i = 0; i < results.size(); ++i) set(node, static_cast<int>(i), results[i]);
     return;
   }
   const std::size_t start = network_.nodes.size();
-  std::vector<OnnxValue> others = run(body_of(node, "then_branch"), {});
+  OnnxValues others = run(body_of(node, "then_branch"), {});
   const std::size_t middle = network_.nodes.size();
-  std::vector<OnnxValue> results = run(body_of(node, "else_branch"), {});
-  const auto less = [&](std::size_t first, std::size_t second) {
-    const double later = products_since(network_, second), earlier = products_since(network_, first) - later;
-    return later < earlier || (later == earlier && network_.nodes.size() - second < second - first);
-  };
-  if (less(start, middle)) std::swap(results, others);  // what is not read is no part of the network
+  OnnxValues results = run(body_of(node, "else_branch"), {});
+  if (computes_less(network_, start, middle)) std::swap(results, others);  // what is not read is no part of the network
   for (std::size_t i = 0; i < results.size() && i < others.size(); ++i) {
     if (results[i].shape != others[i].shape || results[i].sequence != nullptr) results[i].depends = true;
     if (!same_numbers(results[i], others[i])) results[i].numbers.reset();
@@ -208,46 +200,55 @@ void OnnxGraphReader::read_if(const onnx::NodeProto& node, const OnnxValue& cond
     if (results[i].depends) causes_.push_back("If '" + name_of(node) + "'");
     set(node, static_cast<int>(i), results[i]);
   }
-  network_.remarks.push_back("the condition of If '" + name_of(node) +
-                             "' depends on the data: the branch that computes more is counted");
+  network_.remarks.push_back(remark_on_branches("If", name_of(node)));
 }
 
-/// A loop of known length, its iterations one after the other. A condition that is computed may end it earlier; where
-/// that alone ends it, nobody can say how long it is, and what was read of it is read by nothing.
-bool OnnxGraphReader::read_loop(const onnx::NodeProto& node, const Inputs& inputs) {
+/// A loop of known length, its iterations one after the other. A condition that is computed may end it earlier. Where
+/// the data say how often it runs, it runs once, and how long what it gathers is depends on the data.
+bool OnnxGraphReader::read_loop(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (inputs.size() < 2) return false;
   const OnnxValue *count = inputs[0], *condition = inputs[1];
-  if (count != nullptr && (!count->numbers || count->numbers->size() != 1)) return false;
-  if (condition != nullptr && !truth(*condition)) return false;
-  const std::int64_t most = count == nullptr ? std::numeric_limits<std::int64_t>::max() : count->numbers->whole(0);
+  bool is_open = count != nullptr && (!count->constant || !count->numbers || count->numbers->size() != 1);
+  const bool is_counted = count != nullptr && !is_open;
+  const std::int64_t most = is_counted ? count->numbers->whole(0) : std::numeric_limits<std::int64_t>::max();
   const OnnxBody& body = body_of(node, "body");
   const std::size_t carried = inputs.size() - 2;
   if (body.outputs.size() < carried + 1 || body.inputs.size() < carried + 2)
     throw FormatError("its body has too few outputs");
-  std::vector<OnnxValue> state;
+  OnnxValues state, before;
   for (std::size_t i = 2; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) throw FormatError("a value that its iterations hand on is missing");
     state.push_back(*inputs[i]);
   }
-  std::vector<std::vector<OnnxValue>> scanned(body.outputs.size() - carried - 1);
-  bool goes_on = condition == nullptr || *truth(*condition), may_end = false;
+  std::vector<OnnxValues> scanned(body.outputs.size() - carried - 1);
+  bool goes_on = condition == nullptr || truth(*condition).value_or(true), may_end = false;
+  is_open = is_open && goes_on;
   for (std::int64_t i = 0; goes_on && i < most; ++i) {
-    std::vector<OnnxValue> arguments = {constant_number(i, onnx::TensorProto::INT64),
-                                        constant_number(1, onnx::TensorProto::BOOL)};
+    OnnxValues arguments = {constant_number(i, onnx::TensorProto::INT64), constant_number(1, onnx::TensorProto::BOOL)};
     arguments.insert(arguments.end(), state.begin(), state.end());
-    std::vector<OnnxValue> results = run(body, arguments);
+    OnnxValues results = run(body, arguments);
     const std::optional<bool> known = truth(results[0]);
-    if (!known && count == nullptr) return false;
-    goes_on = known.value_or(true);
+    is_open = is_open || (!known && !is_counted);
+    goes_on = known.value_or(true) && !is_open;
     may_end = may_end || !known;
+    before = std::exchange(state, {});
     state.assign(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(carried));
     for (std::size_t s = 0; s < scanned.size(); ++s) scanned[s].push_back(results[1 + carried + s]);
   }
-  for (std::size_t i = 0; i < carried; ++i) set(node, static_cast<int>(i), state[i]);
-  for (std::size_t s = 0; s < scanned.size(); ++s) {
-    set(node, static_cast<int>(carried + s), stacked(node, scanned[s], 0, true));
+  for (const OnnxValues& parts : scanned) {
+    state.push_back(is_open ? parts.back() : stacked(node, parts, 0, true));
   }
-  if (may_end) {
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (is_open && !state[i].depends && (i >= carried || !is_alike(state[i], before[i]))) {
+      state[i].depends = true;
+      causes_.push_back("Loop '" + name_of(node) + "'");
+      if (state[i].source.node >= 0) boundary_.insert(state[i].source);
+    }
+    set(node, static_cast<int>(i), state[i]);
+  }
+  if (is_open) {
+    network_.remarks.push_back(remark_on_open_loop("Loop", name_of(node)));
+  } else if (may_end) {
     network_.remarks.push_back("Loop '" + name_of(node) + "' may end before its " + std::to_string(most) +
                                " iterations, which are counted");
   }
@@ -255,35 +256,35 @@ bool OnnxGraphReader::read_loop(const onnx::NodeProto& node, const Inputs& input
 }
 
 /// States, then tensors whose elements along an axis are taken in turn; in opset 8 a batch of each, after its lengths.
-bool OnnxGraphReader::read_scan(const onnx::NodeProto& node, const Inputs& inputs) {
+bool OnnxGraphReader::read_scan(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const auto opset = file_.opsets.find("");
   const bool batched = opset != file_.opsets.end() && opset->second < 9;
   if (batched && (inputs.empty() || inputs[0] != nullptr)) return false;
-  std::vector<OnnxValue> values, results;
+  OnnxValues values, results;
   for (std::size_t i = batched ? 1 : 0; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) throw FormatError("an input of it is missing");
     values.push_back(*inputs[i]);
   }
   if (!batched) results = scan(node, values);
-  std::vector<std::vector<OnnxValue>> of_batch;
+  std::vector<OnnxValues> of_batch;
   const std::int64_t batch = !batched || values.empty() || values[0].shape.empty() ? 0 : values[0].shape[0];
   for (std::int64_t b = 0; b < batch; ++b) {
-    std::vector<OnnxValue> own;
+    OnnxValues own;
     for (const OnnxValue& value : values) {
       if (value.shape.empty() || value.shape[0] != batch) throw FormatError("its inputs are not of one batch");
       own.push_back(element(node, value, 0, b));
     }
-    const std::vector<OnnxValue> made = scan(node, own);
+    const OnnxValues made = scan(node, own);
     of_batch.resize(made.size());
     for (std::size_t i = 0; i < made.size(); ++i) of_batch[i].push_back(made[i]);
   }
-  for (const std::vector<OnnxValue>& parts : of_batch) results.push_back(stacked(node, parts, 0, true));
+  for (const OnnxValues& parts : of_batch) results.push_back(stacked(node, parts, 0, true));
   for (std::size_t i = 0; i < results.size(); ++i) set(node, static_cast<int>(i), results[i]);
   return true;
 }
 
 /// What a Scan of these states and tensors gives: its last states, and all that its steps gave.
-std::vector<OnnxValue> OnnxGraphReader::scan(const onnx::NodeProto& node, const std::vector<OnnxValue>& inputs) {
+OnnxValues OnnxGraphReader::scan(const onnx::NodeProto& node, const OnnxValues& inputs) {
   const std::int64_t scans = integer_attribute(node, "num_scan_inputs", 0);
   if (scans < 1 || scans > static_cast<std::int64_t>(inputs.size())) throw FormatError("it scans no input");
   const std::size_t states = inputs.size() - static_cast<std::size_t>(scans);
@@ -296,10 +297,10 @@ std::vector<OnnxValue> OnnxGraphReader::scan(const onnx::NodeProto& node, const 
   const std::int64_t length = inputs[states].shape[axis_of("scan_input_axes", 0, inputs[states].shape.size())];
   std::vector<std::int64_t> directions = integers_attribute(node, "scan_input_directions");
   if (directions.empty()) directions = integers_attribute(node, "directions");
-  std::vector<OnnxValue> results(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(states));
-  std::vector<std::vector<OnnxValue>> scanned(body.outputs.size() - states);
+  OnnxValues results(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(states));
+  std::vector<OnnxValues> scanned(body.outputs.size() - states);
   for (std::int64_t step = 0; step < length; ++step) {
-    std::vector<OnnxValue> arguments = results;
+    OnnxValues arguments = results;
     for (std::size_t i = states; i < inputs.size(); ++i) {
       const std::size_t axis = axis_of("scan_input_axes", i - states, inputs[i].shape.size());
       if (inputs[i].shape[axis] != length) throw FormatError("what it scans is of different lengths");
@@ -317,16 +318,16 @@ std::vector<OnnxValue> OnnxGraphReader::scan(const onnx::NodeProto& node, const 
   return results;
 }
 
-bool OnnxGraphReader::read_function(const onnx::NodeProto& node, const Inputs& inputs) {
+bool OnnxGraphReader::read_function(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (functions_.empty()) return false;
   const auto function = functions_.find(function_name(node, node.domain(), node.op_type(), overload_of_node));
   if (function == functions_.end()) return false;
-  std::vector<OnnxValue> arguments;
+  OnnxValues arguments;
   for (const OnnxValue* input : inputs) {
     arguments.push_back(input == nullptr ? OnnxValue() : *input);
     arguments.back().is_missing = input == nullptr;
   }
-  const std::vector<OnnxValue> results = run(body_of(function->second, node), arguments);
+  const OnnxValues results = run(body_of(function->second, node), arguments);
   for (std::size_t i = 0; i < results.size(); ++i) set(node, static_cast<int>(i), results[i]);
   return true;
 }

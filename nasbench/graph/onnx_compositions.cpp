@@ -12,9 +12,6 @@
 namespace tenshot::nasbench {
 namespace {
 
-using Inputs = std::vector<const OnnxValue*>;
-using Outputs = std::vector<OnnxValue>;
-
 /// A factor of a product: computed, as it is to be read, or a constant of that shape.
 struct Factor {
   bool constant = false;
@@ -37,7 +34,7 @@ std::optional<Source> product(const OnnxSteps& steps, const Factor& left, const 
     if (left.shape.size() < 2 || right.shape.size() < 2) return std::nullopt;
     return steps.matrix_product(left.source, right.source);
   }
-  if (right.shape.size() == 2) return steps.linear(left.source, right.shape.back(), false);
+  if (right.shape.size() == 2) return steps.linear(left.source, right.shape.back());
   return steps.constant_product(left.source, right.shape, output);
 }
 
@@ -62,8 +59,8 @@ std::optional<Source> activated(const OnnxSteps& steps, const onnx::NodeProto& n
 }
 
 /// α · op(A) · op(B) + β · C: factors of numbers are folded into what is constant.
-std::optional<Source> general_product(const OnnxSteps& steps, const onnx::NodeProto& node, const Inputs& inputs,
-                                      const Outputs& outputs) {
+std::optional<Source> general_product(const OnnxSteps& steps, const onnx::NodeProto& node, const OnnxInputs& inputs,
+                                      const OnnxValues& outputs) {
   if (given(inputs, 1) == nullptr) return std::nullopt;
   const OnnxValue* addend = given(inputs, 2);
   if (addend != nullptr && real_attribute(node, "beta", 1) == 0) addend = nullptr;
@@ -76,14 +73,14 @@ std::optional<Source> general_product(const OnnxSteps& steps, const onnx::NodePr
 }
 
 /// Inputs are image, weights, bias and what is added before the function.
-std::optional<Source> fused_convolution(const OnnxSteps& steps, const onnx::NodeProto& node, const Inputs& inputs,
-                                        const Outputs& outputs) {
+std::optional<Source> fused_convolution(const OnnxSteps& steps, const onnx::NodeProto& node, const OnnxInputs& inputs,
+                                        const OnnxValues& outputs) {
   onnx::NodeProto plain = node;
   plain.clear_domain();
   plain.set_op_type("Conv");
-  const Inputs own(inputs.begin(),
-                   inputs.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(3, inputs.size())));
-  NetworkNode convolution = operator_of(plain, own, {outputs[0]}, {}, {});
+  const OnnxInputs own(inputs.begin(),
+                       inputs.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(3, inputs.size())));
+  NetworkNode convolution = operator_of(plain, own, {outputs[0]});
   Source last = steps.append(std::move(convolution));
   if (const OnnxValue* addend = given(inputs, 3)) {
     if (addend->constant) return std::nullopt;
@@ -94,8 +91,8 @@ std::optional<Source> fused_convolution(const OnnxSteps& steps, const onnx::Node
 
 }  // namespace
 
-std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& node, const Inputs& inputs,
-                               const Outputs& outputs) {
+std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& node, const OnnxInputs& inputs,
+                               const OnnxValues& outputs) {
   const std::string& type = node.op_type();
   if (inputs.empty() || inputs[0] == nullptr) return std::nullopt;
   if (type == "Einsum") return einsum_operators(steps, text_attribute(node, "equation", ""), inputs);

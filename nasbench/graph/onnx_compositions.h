@@ -15,8 +15,8 @@ namespace tenshot::nasbench {
 /// weights on either side, an addend that is computed), a FusedConv with its addend and its function. Adds them and
 /// returns the node's first output; nothing where the node is none of these, or in a form that we do not take apart.
 /// `outputs` are the node's, with their shapes.
-std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& node,
-                               const std::vector<const OnnxValue*>& inputs, const std::vector<OnnxValue>& outputs);
+std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& node, const OnnxInputs& inputs,
+                               const OnnxValues& outputs);
 
 /// The tensors among `stored` that a step of so many parameters is made of: one of that size, better one that no step
 /// before it has `taken`; all where there is none.

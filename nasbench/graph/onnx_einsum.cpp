@@ -191,15 +191,15 @@ class Contraction {
     const std::int64_t m = size(rows), n = size(columns), k = size(inner);
     const Source left = ordered(a, joined({batch, rows, inner}));
     if (inner.empty() && columns.empty()) {  // nothing is summed: each element by its factor
-      if (b.constant) return steps_.multiply_by(left, extents(b.labels), steps_.shape(left));
+      if (b.constant) return steps_.multiply_by(left, extents(b.labels));
       Shape factor = extents(batch);
       factor.resize(batch.size() + rows.size(), 1);
-      return steps_.multiply(left, steps_.reshape(ordered(b, batch), factor), steps_.shape(left));
+      return steps_.multiply(left, steps_.reshape(ordered(b, batch), factor));
     }
     if (b.constant && batch.empty()) {
       Shape flat = extents(rows);
       flat.push_back(k);
-      return steps_.linear(steps_.reshape(left, flat), n, false);
+      return steps_.linear(steps_.reshape(left, flat), n);
     }
     const Source matrix = steps_.reshape(left, matrices(batch, m, k));
     if (b.constant) return steps_.constant_product(matrix, matrices(batch, k, n), matrices(batch, m, n));
@@ -236,8 +236,7 @@ Shape einsum_shape(const std::string& equation, const std::vector<Shape>& operan
   return shape;
 }
 
-std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string& text,
-                                       const std::vector<const OnnxValue*>& operands) {
+std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string& text, const OnnxInputs& operands) {
   std::vector<Shape> shapes;
   for (const OnnxValue* operand : operands) {
     if (operand == nullptr) return std::nullopt;
@@ -267,8 +266,7 @@ std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string
   return contraction.ordered(result, equation.output);
 }
 
-std::optional<std::vector<InferredType>> einsum_types(const onnx::NodeProto& node,
-                                                      const std::vector<const OnnxValue*>& inputs) {
+std::optional<std::vector<InferredType>> einsum_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   std::vector<Shape> shapes;
   for (const OnnxValue* input : inputs) {
     if (input == nullptr) return std::nullopt;

@@ -16,7 +16,6 @@ Shape einsum_shape(const std::string& equation, const std::vector<Shape>& operan
 /// The same as products of matrices: operands are taken from left to right, the axes of each pair brought in order,
 /// multiplied, and brought back. `operands` are the node's inputs; the first is computed, or the second. Nothing where
 /// a label stands twice in an operand, an extent of 1 is stretched, or an axis is summed over in a constant alone.
-std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string& equation,
-                                       const std::vector<const OnnxValue*>& operands);
+std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string& equation, const OnnxInputs& operands);
 
 }  // namespace tenshot::nasbench

@@ -1,6 +1,7 @@
 #include "nasbench/graph/onnx_external.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <functional>
@@ -78,9 +79,9 @@ std::uint64_t number_of(const onnx::TensorProto& tensor, std::string_view key) {
 
 /// How many bytes the elements of `tensor` take; 0 where that is more than any file has.
 std::uint64_t bytes_of(const onnx::TensorProto& tensor) {
-  double bytes = byte_size(element_type(tensor.data_type()));
+  double bytes = bit_count(tensor.data_type()) / 8.0;
   for (const std::int64_t dimension : tensor.dims()) bytes *= static_cast<double>(dimension);
-  return bytes > 0 && bytes < 1e15 ? static_cast<std::uint64_t>(bytes) : 0;
+  return bytes > 0 && bytes < 1e15 ? static_cast<std::uint64_t>(std::ceil(bytes)) : 0;
 }
 
 /// Where the data of `tensor` end in their file, as far as the model says it.

@@ -26,22 +26,26 @@ Message child_of(Message message, std::uint32_t field) {
   switch (message) {
     case Message::model: return field == 7 ? Message::graph : field == 25 ? Message::function : Message::other;
     case Message::function: return field == 7 ? Message::node : Message::other;
-    case Message::graph: return field == 1 ? Message::node : field == 5 ? Message::tensor : Message::other;
+    case Message::graph:
+      return field == 1 ? Message::node : field == 5 ? Message::tensor : field == 15 ? Message::sparse : Message::other;
     case Message::sparse: return field == 1 || field == 2 ? Message::tensor : Message::other;
     case Message::node: return field == 5 ? Message::attribute : Message::other;
     case Message::attribute:
-      return field == 5 || field == 10 ? Message::tensor : field == 6 || field == 11 ? Message::graph : Message::other;
+      return field == 5 || field == 10   ? Message::tensor
+             : field == 6 || field == 11 ? Message::graph
+             : field == 22               ? Message::sparse
+                                         : Message::other;
     default: return Message::other;
   }
 }
 
-/// Fields that nothing here reads: numbers of large tensors, documentation, training, sparse weights within bodies.
+/// Fields that nothing here reads: numbers of large tensors, documentation, training.
 bool is_passed_over(Message message, std::uint32_t field) {
   switch (message) {
     case Message::model: return field == 6 || field == 14 || field == 20;
-    case Message::graph: return field == 10 || field == 14 || field == 15 || field == 16;
+    case Message::graph: return field == 10 || field == 14 || field == 16;
     case Message::node: return field == 6 || field > 8;
-    case Message::attribute: return field == 13 || field == 22 || field == 23;
+    case Message::attribute: return field == 13 || field == 23;
     case Message::tensor: return (field >= 4 && field <= 7) || (field >= 9 && field <= 13);
     default: return false;
   }
@@ -165,13 +169,10 @@ class ModelReader {
           file_.initializers.push_back(parsed<onnx::TensorProto>(Message::tensor, field));
           file_.left_out.push_back(data_);
           break;
-        case 15: {  // sparse weights are counted by their shape, as if they were dense; their numbers stay unknown
-          auto sparse = parsed<onnx::SparseTensorProto>(Message::sparse, field);
-          *sparse.mutable_values()->mutable_dims() = sparse.dims();
-          file_.initializers.push_back(sparse.values());
+        case 15:
+          file_.initializers.push_back(as_dense(parsed<onnx::SparseTensorProto>(Message::sparse, field)));
           file_.left_out.emplace_back();
           break;
-        }
         case 11: file_.inputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;
         case 12: file_.outputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;
         case 13: file_.values.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;
@@ -279,6 +280,11 @@ class ModelReader {
 };
 
 }  // namespace
+
+onnx::TensorProto as_dense(onnx::SparseTensorProto sparse) {
+  *sparse.mutable_values()->mutable_dims() = sparse.dims();
+  return sparse.values();
+}
 
 OnnxFile read_onnx_file(const std::filesystem::path& path) {
   try {

@@ -31,6 +31,9 @@ struct OnnxFile {
 constexpr std::size_t onnx_node_limit = 100'000;
 constexpr std::uint64_t onnx_byte_limit = 64U << 20;
 
+/// Sparse weights are counted by their shape, as if they were dense; what their numbers are stays unknown.
+onnx::TensorProto as_dense(onnx::SparseTensorProto sparse);
+
 /// Reads the structure of the model at `path` and passes over its weights: memory grows with the structure alone, and
 /// files of external data are not opened. Throws FileError where the file cannot be read, and FormatError that names
 /// the file and the byte where it is cut short, no ONNX model, nested more than 16 graphs deep, or larger than the

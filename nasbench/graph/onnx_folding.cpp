@@ -15,7 +15,6 @@ namespace tenshot::nasbench {
 namespace {
 
 using onnx::TensorProto;
-using Inputs = std::vector<const OnnxValue*>;
 using Result = std::optional<OnnxValue>;
 
 OnnxValue integers_of(std::vector<std::int64_t> integers) {
@@ -25,7 +24,7 @@ OnnxValue integers_of(std::vector<std::int64_t> integers) {
   return constant_of({count}, TensorProto::INT64, std::move(numbers));
 }
 
-Result shape_of(const onnx::NodeProto& node, const Inputs& inputs) {
+Result shape_of(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   Shape shape = inputs[0]->shape;
   const auto rank = static_cast<std::int64_t>(shape.size());
   const auto clamped = [&](std::int64_t end) { return std::clamp<std::int64_t>(end < 0 ? end + rank : end, 0, rank); };
@@ -34,7 +33,7 @@ Result shape_of(const onnx::NodeProto& node, const Inputs& inputs) {
   return integers_of(start < end ? Shape(shape.begin() + start, shape.begin() + end) : Shape{});
 }
 
-Result unsqueeze(const onnx::NodeProto& node, const Inputs& inputs) {
+Result unsqueeze(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   std::vector<std::int64_t> axes = listed_numbers(node, inputs, "axes", 1);
   Shape shape = inputs[0]->shape;
   const std::size_t rank = shape.size() + axes.size();
@@ -48,7 +47,7 @@ Result unsqueeze(const onnx::NodeProto& node, const Inputs& inputs) {
   return constant_of(shape, inputs[0]->element, *inputs[0]->numbers);
 }
 
-Result squeeze(const onnx::NodeProto& node, const Inputs& inputs) {
+Result squeeze(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::vector<std::int64_t> axes = listed_numbers(node, inputs, "axes", 1);
   std::vector<bool> dropped(inputs[0]->shape.size(), axes.empty());
   for (const std::int64_t axis : axes) dropped[front_axis(axis, dropped.size())] = true;
@@ -59,7 +58,7 @@ Result squeeze(const onnx::NodeProto& node, const Inputs& inputs) {
   return constant_of(shape, inputs[0]->element, *inputs[0]->numbers);
 }
 
-Result reshape(const onnx::NodeProto& node, const Inputs& inputs) {
+Result reshape(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (!known(inputs, 1)) return std::nullopt;
   Shape shape = whole_numbers(*inputs[1]);
   if (shape.size() > 16) return std::nullopt;
@@ -81,7 +80,7 @@ Result reshape(const onnx::NodeProto& node, const Inputs& inputs) {
   return constant_of(shape, inputs[0]->element, *inputs[0]->numbers);
 }
 
-Result cast(const onnx::NodeProto& node, const Inputs& inputs) {
+Result cast(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const auto target = static_cast<int>(integer_attribute(node, "to", TensorProto::FLOAT));
   Numbers numbers;
   for (std::size_t i = 0; i < inputs[0]->numbers->size(); ++i) {
@@ -105,7 +104,7 @@ Result filled(Shape shape, int element, const Numbers& value) {
   return constant_of(std::move(shape), element, std::move(numbers));
 }
 
-Result constant_of_shape(const onnx::NodeProto& node, const Inputs& inputs) {
+Result constant_of_shape(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const onnx::AttributeProto* value = attribute(node, "value");
   Numbers zero;
   zero.integer = false;
@@ -116,7 +115,7 @@ Result constant_of_shape(const onnx::NodeProto& node, const Inputs& inputs) {
 }
 
 /// As many numbers as lie from the first to before the second.
-Result range(const onnx::NodeProto&, const Inputs& inputs) {
+Result range(const onnx::NodeProto&, const OnnxInputs& inputs) {
   if (!known(inputs, 1) || !known(inputs, 2)) return std::nullopt;
   for (const OnnxValue* input : inputs) {
     if (input == nullptr || input->numbers->size() != 1) throw FormatError("it counts from one number to one number");
@@ -142,7 +141,7 @@ Result range(const onnx::NodeProto&, const Inputs& inputs) {
   return constant_of({length}, inputs[0]->element, std::move(numbers));
 }
 
-Result where(const onnx::NodeProto&, const Inputs& inputs) {
+Result where(const onnx::NodeProto&, const OnnxInputs& inputs) {
   if (!known(inputs, 1) || !known(inputs, 2) || inputs[1]->element != inputs[2]->element) return std::nullopt;
   const Shape shape = broadcast_shape(inputs[0]->shape, broadcast_shape(inputs[1]->shape, inputs[2]->shape));
   if (element_count(shape) > kept_numbers) return std::nullopt;
@@ -155,34 +154,34 @@ Result where(const onnx::NodeProto&, const Inputs& inputs) {
   return constant_of(shape, inputs[1]->element, std::move(numbers));
 }
 
-const std::map<std::string, TensorFold>& folds() {
-  static const std::map<std::string, TensorFold> table =
-      by_name<TensorFold>({{cast, "Cast"},
-                           {fold_concat, "Concat"},
-                           {constant_of_shape, "ConstantOfShape"},
-                           {fold_expand, "Expand"},
-                           {fold_gather, "Gather"},
-                           {fold_non_zero, "NonZero"},
-                           {range, "Range"},
-                           {fold_reduction, "ReduceMax ReduceMin ReduceProd ReduceSum"},
-                           {reshape, "Reshape"},
-                           {fold_slice, "Slice"},
-                           {squeeze, "Squeeze"},
-                           {fold_tile, "Tile"},
-                           {fold_transpose, "Transpose"},
-                           {unsqueeze, "Unsqueeze"},
-                           {where, "Where"}});
+const std::map<std::string, TensorFold*>& folds() {
+  static const std::map<std::string, TensorFold*> table =
+      by_name<TensorFold*>({{cast, "Cast"},
+                            {fold_concat, "Concat"},
+                            {constant_of_shape, "ConstantOfShape"},
+                            {fold_expand, "Expand"},
+                            {fold_gather, "Gather"},
+                            {fold_non_zero, "NonZero"},
+                            {range, "Range"},
+                            {fold_reduction, "ReduceMax ReduceMin ReduceProd ReduceSum"},
+                            {reshape, "Reshape"},
+                            {fold_slice, "Slice"},
+                            {squeeze, "Squeeze"},
+                            {fold_tile, "Tile"},
+                            {fold_transpose, "Transpose"},
+                            {unsqueeze, "Unsqueeze"},
+                            {where, "Where"}});
   return table;
 }
 
-bool all_known(const Inputs& inputs) {
+bool all_known(const OnnxInputs& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr && !known(inputs, i)) return false;
   }
   return true;
 }
 
-Result folded_number(const onnx::NodeProto& node, const Inputs& inputs) {
+Result folded_number(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
   if (is_arithmetic(type)) {
     if (inputs.size() != 2 || inputs[1] == nullptr) return std::nullopt;
@@ -195,7 +194,7 @@ Result folded_number(const onnx::NodeProto& node, const Inputs& inputs) {
 
 }  // namespace
 
-std::optional<std::vector<OnnxValue>> folded(const onnx::NodeProto& node, const Inputs& inputs) {
+std::optional<OnnxValues> folded(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
   if (inputs.empty() || inputs[0] == nullptr) return std::nullopt;
   if (type == "Split" && all_known(inputs)) return fold_split(node, inputs);
@@ -210,7 +209,7 @@ std::optional<std::vector<OnnxValue>> folded(const onnx::NodeProto& node, const 
     result = folded_number(node, inputs);
   }
   if (!result) return std::nullopt;
-  return std::vector<OnnxValue>{*result};
+  return OnnxValues{*result};
 }
 
 }  // namespace tenshot::nasbench

@@ -14,33 +14,24 @@ namespace tenshot::nasbench {
 /// The outputs of a node whose inputs are all small constants, or that asks for a tensor's shape: shapes as exporters
 /// compute them. Nothing where the operator is none of those that do, or its result would not be small. A missing
 /// optional input is a null pointer. Throws FormatError on inputs that make no sense (an index beyond the end).
-std::optional<std::vector<OnnxValue>> folded(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+std::optional<OnnxValues> folded(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
 /// Every function takes the node and its inputs, which are all known constants, and gives its first output, or nothing
 /// where the node is in a form that is not computed here. All throw FormatError on inputs that make no sense.
-using TensorFold = std::optional<OnnxValue> (*)(const onnx::NodeProto& node,
-                                                const std::vector<const OnnxValue*>& inputs);
+using TensorFold = std::optional<OnnxValue>(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
-std::optional<OnnxValue> fold_gather(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
-std::optional<OnnxValue> fold_concat(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
-std::optional<OnnxValue> fold_slice(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
-std::optional<OnnxValue> fold_transpose(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
-std::optional<OnnxValue> fold_tile(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
-std::optional<OnnxValue> fold_expand(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
-std::optional<OnnxValue> fold_non_zero(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
-/// ReduceProd, ReduceSum, ReduceMax and ReduceMin.
-std::optional<OnnxValue> fold_reduction(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+/// Reductions are ReduceProd, ReduceSum, ReduceMax and ReduceMin.
+TensorFold fold_gather, fold_concat, fold_slice, fold_transpose, fold_tile, fold_expand, fold_non_zero, fold_reduction;
 /// All outputs of a Split.
-std::optional<std::vector<OnnxValue>> fold_split(const onnx::NodeProto& node,
-                                                 const std::vector<const OnnxValue*>& inputs);
+std::optional<OnnxValues> fold_split(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
 /// Whether there is an input of that number, and its numbers are known.
-bool known(const std::vector<const OnnxValue*>& inputs, std::size_t i);
+bool known(const OnnxInputs& inputs, std::size_t i);
 /// The numbers of a known constant as integers.
 std::vector<std::int64_t> whole_numbers(const OnnxValue& value);
 /// Attribute `name`, or, since later opsets have it there, input `index`; empty where neither is there.
-std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs,
-                                         const char* name, std::size_t index);
+std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const OnnxInputs& inputs, const char* name,
+                                         std::size_t index);
 /// Adds element `from` of `source` to `target`.
 void append_number(const Numbers& source, std::size_t from, Numbers& target);
 

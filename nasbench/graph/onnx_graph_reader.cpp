@@ -24,7 +24,7 @@ bool is_simulated_quantisation(const onnx::NodeProto& node) {
 }
 
 /// Nodes that hand their first input on, of another type at most.
-bool is_alias(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
+bool is_alias(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   static const std::set<std::string> types = {"Identity", "Dropout", "QuantizeLinear", "DequantizeLinear"};
   if (inputs.empty() || inputs[0] == nullptr) return false;
   if (is_simulated_quantisation(node)) return true;
@@ -37,17 +37,19 @@ bool is_alias(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& 
   return types.count(node.op_type()) != 0;
 }
 
-/// What the constant `result` is made of. A vector that an Identity hands on is one of its own: PyTorch writes vectors
-/// of equal numbers, such as the scales of norms that were never trained, once with an Identity for each of the others.
-void trace_origins(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs, const std::string& body,
-                   OnnxValue& result) {
+/// What the constant `result` is made of, and in how many bits. A vector that an Identity hands on is one of its own:
+/// PyTorch writes vectors of equal numbers, such as the scales of norms that were never trained, once with an Identity
+/// for each of the others.
+void trace_origins(const onnx::NodeProto& node, const OnnxInputs& inputs, const std::string& body, OnnxValue& result) {
   const bool handed_on = node.op_type() == "Identity" && inputs[0] != nullptr && inputs[0]->shape.size() == 1;
   if (handed_on && inputs[0]->origins.size() == 1) {
     result.origins = {{body + node.output(0), inputs[0]->origins[0].elements}};
     return;
   }
   for (const OnnxValue* input : inputs) {
-    if (input != nullptr) add_origins(*input, result.origins);
+    if (input == nullptr) continue;
+    add_origins(*input, result.origins);
+    if (result.bits == 0 && is_trained(*input)) result.bits = input->bits > 0 ? input->bits : bit_count(input->element);
   }
 }
 
@@ -61,6 +63,10 @@ Network OnnxGraphReader::read() {
   if (opset != file_.opsets.end() && opset->second < 7) {
     throw FormatError("it is of opset " + std::to_string(opset->second) +
                       "; expected 7 or newer: write it anew with onnx.version_converter.convert_version(model, 13)");
+  }
+  if (opset != file_.opsets.end() && opset->second > 23) {
+    network_.remarks.push_back("it is of opset " + std::to_string(opset->second) +
+                               ", newer than this program knows: its operators are read as of opset 23");
   }
   if (file_.nodes.empty()) throw FormatError("its graph has no nodes");
   network_.names_stored = true;
@@ -76,12 +82,12 @@ Network OnnxGraphReader::read() {
   }
   std::vector<const onnx::NodeProto*> nodes;
   for (onnx::NodeProto& node : file_.nodes) {
-    clear_own_domain(node);
+    make_uniform(node);
     nodes.push_back(&node);
     for_each_read(node, true, [&](const std::string& name) { read_names_.insert(name); });
   }
   for (onnx::FunctionProto& function : file_.functions) {
-    for (onnx::NodeProto& node : *function.mutable_node()) clear_own_domain(node);
+    for (onnx::NodeProto& node : *function.mutable_node()) make_uniform(node);
     const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
     functions_[function_name(function, domain, function.name(), overload_of_function)].proto = &function;
   }
@@ -93,7 +99,7 @@ Network OnnxGraphReader::read() {
     }
   }
   read_outputs();
-  return std::move(network_);
+  return builder_.take();
 }
 
 /// Nodes and iterations are steps.
@@ -115,8 +121,8 @@ void OnnxGraphReader::count_work(std::size_t items) {
 }
 
 /// What the node's sub-graphs read from outside, each once.
-std::vector<const OnnxValue*> OnnxGraphReader::outer_values(const onnx::NodeProto& node) {
-  std::vector<const OnnxValue*> values;
+OnnxInputs OnnxGraphReader::outer_values(const onnx::NodeProto& node) {
+  OnnxInputs values;
   std::set<std::string> seen;
   for_each_read(node, false, [&](const std::string& name) {
     count_work(1);
@@ -129,7 +135,7 @@ std::vector<const OnnxValue*> OnnxGraphReader::outer_values(const onnx::NodeProt
 void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
   count_step();
   if (node.output_size() == 0) throw FormatError("it has no outputs");
-  Inputs inputs;
+  OnnxInputs inputs;
   bool constant_inputs = true, depends = false;
   for (const std::string& name : node.input()) {
     const OnnxValue* value = name.empty() ? nullptr : scopes_.find(name);
@@ -141,7 +147,7 @@ void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
   }
   if (depends) return leave_out(node, inputs);
   if (read_special(node, inputs) || read_folded(node, inputs)) return;
-  Inputs all = inputs;
+  OnnxInputs all = inputs;
   if (has_sub_graph(node)) {
     for (const OnnxValue* value : outer_values(node)) {
       depends = depends || value->depends;
@@ -149,7 +155,7 @@ void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
     }
     if (depends) return leave_out(node, all);
   }
-  std::optional<std::vector<OnnxValue>> outputs = output_types(node, inputs);
+  std::optional<OnnxValues> outputs = output_types(node, inputs);
   if (!outputs) return leave_out(node, all);
   const bool is_empty = std::all_of(outputs->begin(), outputs->end(),
                                     [](const OnnxValue& value) { return element_count(value.shape) == 0; });
@@ -160,7 +166,7 @@ void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
 }
 
 /// What is no operator of the network: constants, aliases, sequences, and what has a body.
-bool OnnxGraphReader::read_special(const onnx::NodeProto& node, const Inputs& inputs) {
+bool OnnxGraphReader::read_special(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (is_standard(node) && node.op_type() == "Constant") {
     set(node, 0, stored_value(node));
     return true;
@@ -173,9 +179,9 @@ bool OnnxGraphReader::read_special(const onnx::NodeProto& node, const Inputs& in
          (is_standard(node) && (read_sequence(node, inputs) || read_body_of(node, inputs)));
 }
 
-bool OnnxGraphReader::read_folded(const onnx::NodeProto& node, const Inputs& inputs) {
+bool OnnxGraphReader::read_folded(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (!is_standard(node)) return false;
-  std::optional<std::vector<OnnxValue>> results = folded(node, inputs);
+  std::optional<OnnxValues> results = folded(node, inputs);
   if (!results) return false;
   const bool asks_for_shape = node.op_type() == "Shape" || node.op_type() == "Size";
   const bool repeats = node.op_type() == "Expand" || node.op_type() == "Tile";
@@ -187,7 +193,7 @@ bool OnnxGraphReader::read_folded(const onnx::NodeProto& node, const Inputs& inp
   return true;
 }
 
-void OnnxGraphReader::set_constants(const onnx::NodeProto& node, const Inputs& inputs, std::vector<OnnxValue> outputs) {
+void OnnxGraphReader::set_constants(const onnx::NodeProto& node, const OnnxInputs& inputs, OnnxValues outputs) {
   const bool repeats = node.op_type() == "Expand" || node.op_type() == "Tile";
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     outputs[i].constant = true;
@@ -207,10 +213,12 @@ void OnnxGraphReader::set_alias(const onnx::NodeProto& node, OnnxValue value) {
   }
   if (node.op_type() == "QuantizeLinear") {
     const bool has_zero = node.input_size() > 2 && !node.input(2).empty();
-    value.element = has_zero ? scopes_.find(node.input(2))->element : static_cast<int>(onnx::TensorProto::UINT8);
+    const std::int64_t other = integer_attribute(node, "output_dtype", onnx::TensorProto::UINT8);
+    value.element = has_zero ? scopes_.find(node.input(2))->element : static_cast<int>(other);
     value.bytes = element_type(value.element);
   } else if (node.op_type() == "DequantizeLinear") {
     value.bytes = element_type(value.element);
+    value.bits = bit_count(value.element);
     value.element = onnx::TensorProto::FLOAT;
     value.numbers.reset();
   }
@@ -226,35 +234,28 @@ bool OnnxGraphReader::is_read(const onnx::NodeProto& node, int output) const {
   return !node.output(output).empty() && (scopes_.depth() > 1 || read_names_.count(node.output(output)) != 0);
 }
 
-void OnnxGraphReader::add_operator(const onnx::NodeProto& node, const Inputs& inputs,
-                                   const std::vector<OnnxValue>& all_outputs) {
-  std::vector<OnnxValue> outputs = all_outputs;
+void OnnxGraphReader::add_operator(const onnx::NodeProto& node, const OnnxInputs& inputs,
+                                   const OnnxValues& all_outputs) {
+  OnnxValues outputs = all_outputs;
   const bool has_statistics = node.op_type().find("Normalization") != std::string::npos;
   while (has_statistics && outputs.size() > 1 && !is_read(node, static_cast<int>(outputs.size()) - 1)) {
     outputs.pop_back();
   }
-  std::vector<Source> implicit;
-  std::vector<Shape> implicit_shapes;
-  if (has_sub_graph(node)) {
-    for (const OnnxValue* value : outer_values(node)) {
-      if (value->constant) continue;
-      if (std::find(implicit.begin(), implicit.end(), value->source) != implicit.end()) continue;
-      implicit.push_back(value->source);
-      implicit_shapes.push_back(value->shape);
-    }
-  }
   const bool is_known = is_known_domain(node);
   onnx::NodeProto foreign = is_known ? onnx::NodeProto() : node;
   foreign.set_op_type(node.domain() + "." + node.op_type());
-  NetworkNode added = operator_of(is_known ? node : foreign, inputs, outputs, implicit, implicit_shapes);
+  NetworkNode added = operator_of(is_known ? node : foreign, inputs, outputs);
   if (added.operation.kind == OperatorKind::opaque && add_composed(node, inputs, outputs, added)) return;
   if (has_sub_graph(node)) {
+    for (const OnnxValue* value : outer_values(node)) {
+      const bool known = std::find(added.inputs.begin(), added.inputs.end(), value->source) != added.inputs.end();
+      if (!known && !value->constant && value->sequence == nullptr) added.inputs.push_back(value->source);
+    }
     network_.remarks.push_back("what the body of " + node.op_type() + " '" + name_of(node) +
                                "' computes is not counted: how often it runs depends on the data");
   }
-  const Source first = append(std::move(added), "");
+  const Source first = append(node, std::move(added));
   const std::size_t kept = network_.nodes.back().outputs.size();
-  network_.nodes.back().name = unique_name(name_of(node));
   for (std::size_t i = 0; i < outputs.size() && i < kept; ++i) {
     OnnxValue value = outputs[i];
     value.source = {first.node, static_cast<int>(i)};
@@ -262,16 +263,20 @@ void OnnxGraphReader::add_operator(const onnx::NodeProto& node, const Inputs& in
   }
 }
 
-bool OnnxGraphReader::add_composed(const onnx::NodeProto& node, const Inputs& inputs,
-                                   const std::vector<OnnxValue>& outputs, const NetworkNode& plain) {
+bool OnnxGraphReader::add_composed(const onnx::NodeProto& node, const OnnxInputs& inputs, const OnnxValues& outputs,
+                                   const NetworkNode& plain) {
   if (!is_known_domain(node)) return false;
-  const std::string base = name_of(node);
+  const std::size_t before = network_.nodes.size();
+  const std::optional<Source> result = composed(OnnxSteps(builder_, name_of(node)), node, inputs, outputs);
   std::set<std::string> taken;
-  const OnnxSteps steps(network_, plain.operation.type, [&](NetworkNode step) {
-    if (step.stored.empty()) step.stored = tensors_of_step(parameter_count(step.operation), plain.stored, taken);
-    return append(std::move(step), unique_name(base));
-  });
-  const std::optional<Source> result = composed(steps, node, inputs, outputs);
+  for (std::size_t i = before; i < network_.nodes.size(); ++i) {
+    NetworkNode& step = network_.nodes[i];
+    require_countable(step.operation);
+    step.operation.type = step.outputs[0].type = plain.operation.type;
+    const std::int64_t parameters = parameter_count(step.operation);
+    if (parameters > 0) step.operation.weight_bits = plain.operation.weight_bits;
+    if (step.stored.empty()) step.stored = tensors_of_step(parameters, plain.stored, taken);
+  }
   if (!result) return false;
   OnnxValue value = outputs[0];
   value.source = *result;
@@ -279,19 +284,10 @@ bool OnnxGraphReader::add_composed(const onnx::NodeProto& node, const Inputs& in
   return true;
 }
 
-Source OnnxGraphReader::append(NetworkNode node, const std::string& name) {
+Source OnnxGraphReader::append(const onnx::NodeProto& of, NetworkNode node) {
   require_countable(node.operation);
-  node.name = name;
-  network_.nodes.push_back(std::move(node));
-  return {static_cast<int>(network_.nodes.size()) - 1, 0};
-}
-
-std::string OnnxGraphReader::unique_name(const std::string& base) {
-  std::string name = base;
-  for (std::size_t& number = repeats_[base]; !names_.insert(name).second;) {
-    name = base + "_" + std::to_string(++number + 1);
-  }
-  return name;
+  node.name = name_of(of);
+  return builder_.append(std::move(node));
 }
 
 }  // namespace tenshot::nasbench

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_file.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/graph/onnx_scopes.h"
@@ -47,10 +48,12 @@ class OnnxGraphReader {
   Network read();
 
  private:
-  using Inputs = std::vector<const OnnxValue*>;
+  /// Reads a node of its kind, or says that it is none.
+  using Read = bool(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
   // onnx_inputs.cpp: constants and inputs
   void read_constants();
+  void read_constant(const onnx::TensorProto& tensor);
   void read_inputs();
   void bind_symbols(const onnx::ValueInfoProto& input, const Shape& shape);
   void read_input(const onnx::ValueInfoProto& input);
@@ -66,55 +69,45 @@ class OnnxGraphReader {
   void read_node(const onnx::NodeProto& node);
   void count_step();
   void count_work(std::size_t items);
-  std::vector<const OnnxValue*> outer_values(const onnx::NodeProto& node);
-  bool read_special(const onnx::NodeProto& node, const Inputs& inputs);
-  bool read_folded(const onnx::NodeProto& node, const Inputs& inputs);
+  OnnxInputs outer_values(const onnx::NodeProto& node);
+  Read read_special, read_folded;
   void set_alias(const onnx::NodeProto& node, OnnxValue value);
   void set(const onnx::NodeProto& node, int output, OnnxValue value);
-  void set_constants(const onnx::NodeProto& node, const Inputs& inputs, std::vector<OnnxValue> outputs);
+  void set_constants(const onnx::NodeProto& node, const OnnxInputs& inputs, OnnxValues outputs);
   bool is_read(const onnx::NodeProto& node, int output) const;
-  void add_operator(const onnx::NodeProto& node, const Inputs& inputs, const std::vector<OnnxValue>& outputs);
-  bool add_composed(const onnx::NodeProto& node, const Inputs& inputs, const std::vector<OnnxValue>& outputs,
+  void add_operator(const onnx::NodeProto& node, const OnnxInputs& inputs, const OnnxValues& outputs);
+  bool add_composed(const onnx::NodeProto& node, const OnnxInputs& inputs, const OnnxValues& outputs,
                     const NetworkNode& plain);
-  Source append(NetworkNode node, const std::string& name);
-  std::string unique_name(const std::string& base);
+  Source append(const onnx::NodeProto& of, NetworkNode node);
 
   // onnx_types.cpp: types of outputs, and what nobody can say of them
-  std::optional<std::vector<OnnxValue>> output_types(const onnx::NodeProto& node, const Inputs& inputs);
+  std::optional<OnnxValues> output_types(const onnx::NodeProto& node, const OnnxInputs& inputs);
   std::optional<OnnxValue> declared(const onnx::NodeProto& node, int output) const;
-  void leave_out(const onnx::NodeProto& node, const Inputs& inputs);
+  void leave_out(const onnx::NodeProto& node, const OnnxInputs& inputs);
   void read_outputs();
   void remark_on_outputs();
   void remark_on_what_is_left_out();
 
   // onnx_bodies.cpp: branches, loops, functions
-  bool read_body_of(const onnx::NodeProto& node, const Inputs& inputs);
-  bool read_function(const onnx::NodeProto& node, const Inputs& inputs);
+  Read read_body_of, read_function, read_loop, read_scan;
   void read_if(const onnx::NodeProto& node, const OnnxValue& condition);
-  bool read_loop(const onnx::NodeProto& node, const Inputs& inputs);
-  bool read_scan(const onnx::NodeProto& node, const Inputs& inputs);
-  std::vector<OnnxValue> scan(const onnx::NodeProto& node, const std::vector<OnnxValue>& inputs);
+  OnnxValues scan(const onnx::NodeProto& node, const OnnxValues& inputs);
   const OnnxBody& body_of(const onnx::NodeProto& node, const char* name);
   const OnnxBody& body_of(OnnxFunction& function, const onnx::NodeProto& call);
-  std::vector<OnnxValue> run(const OnnxBody& body, const std::vector<OnnxValue>& arguments);
-  OnnxValue stacked(const onnx::NodeProto& node, const std::vector<OnnxValue>& parts, std::size_t axis, bool is_new);
+  OnnxValues run(const OnnxBody& body, const OnnxValues& arguments);
+  OnnxValue stacked(const onnx::NodeProto& node, const OnnxValues& parts, std::size_t axis, bool is_new);
   OnnxValue element(const onnx::NodeProto& node, const OnnxValue& whole, std::size_t axis, std::int64_t index);
 
   // onnx_sequences.cpp
-  bool read_sequence(const onnx::NodeProto& node, const Inputs& inputs);
-  bool read_split_to_sequence(const onnx::NodeProto& node, const Inputs& inputs);
-  bool read_sequence_map(const onnx::NodeProto& node, const Inputs& inputs);
-  bool read_split(const onnx::NodeProto& node, const Inputs& inputs);
+  Read read_sequence, read_split_to_sequence, read_sequence_map, read_split;
 
   OnnxFile file_;
   const OnnxReadOptions& options_;
   OnnxScopes scopes_;
   std::unordered_map<std::string, std::int64_t> symbols_;
   std::set<std::string> read_names_;  ///< that a node or an output of the file reads
-  std::set<std::string> names_;
-  std::unordered_map<std::string, std::size_t> repeats_;
-  std::size_t steps_ = 0;  ///< nodes that were read, each as often as it was
-  std::size_t work_ = 0;   ///< what else was looked at, see count_work()
+  std::size_t steps_ = 0;             ///< nodes that were read, each as often as it was
+  std::size_t work_ = 0;              ///< what else was looked at, see count_work()
   std::map<const onnx::GraphProto*, OnnxBody> bodies_;
   std::map<std::string, OnnxFunction> functions_;
   std::map<const onnx::NodeProto*, OnnxCall> calls_;
@@ -122,7 +115,8 @@ class OnnxGraphReader {
   std::vector<std::string> causes_, left_out_;
   std::map<std::string, std::int64_t> trained_, left_out_weights_;  ///< elements of the file's trained tensors
   std::set<Source> boundary_;                                       ///< what is left out reads these
-  Network network_;
+  NetworkBuilder builder_;
+  Network& network_ = builder_.edit();
 };
 
 }  // namespace tenshot::nasbench

@@ -18,7 +18,7 @@ namespace {
 /// One node as libonnx's shape inference sees it.
 class NodeContext final : public onnx::InferenceContext {
  public:
-  NodeContext(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs)
+  NodeContext(const onnx::NodeProto& node, const OnnxInputs& inputs)
       : node_(node),
         types_(inputs.size()),
         data_(inputs.size()),
@@ -81,7 +81,7 @@ void require_sane_attributes(const onnx::NodeProto& node) {
 }
 
 /// libonnx takes the window's dimensions from the weights, and the positions from the image, without comparing them.
-void require_image(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
+void require_image(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
   const bool pool = type == "MaxPool" || type == "AveragePool" || type == "LpPool";
   const bool convolution = type == "Conv" || type == "ConvTranspose" || type == "ConvInteger" || type == "QLinearConv";
@@ -109,8 +109,7 @@ InferredType value_of(const onnx::TypeProto& type) {
 
 }  // namespace
 
-std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64_t opset,
-                                         const std::vector<const OnnxValue*>& inputs) {
+std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64_t opset, const OnnxInputs& inputs) {
   require_sane_attributes(node);
   std::vector<InferredType> types(static_cast<std::size_t>(node.output_size()));
   // What a body computes is not looked into, and libonnx crashes where there is none.

@@ -102,12 +102,14 @@ std::set<std::string> weight_inputs(const OnnxFile& file) {
 }  // namespace
 
 void OnnxGraphReader::read_constants() {
-  for (const onnx::TensorProto& tensor : file_.initializers) {
-    try {
-      scopes_.set(tensor.name(), constant(tensor, tensor.name()));
-    } catch (const Error& error) {
-      throw FormatError("constant '" + tensor.name() + "': " + error.what());
-    }
+  for (const onnx::TensorProto& tensor : file_.initializers) read_constant(tensor);
+}
+
+void OnnxGraphReader::read_constant(const onnx::TensorProto& tensor) {
+  try {
+    scopes_.set(tensor.name(), constant(tensor, tensor.name()));
+  } catch (const Error& error) {
+    throw FormatError("constant '" + tensor.name() + "': " + error.what());
   }
 }
 
@@ -130,6 +132,7 @@ OnnxValue OnnxGraphReader::stored_value(const onnx::NodeProto& node) {
   const std::string name = node.output_size() > 0 ? node.output(0) : node.name();
   for (const onnx::AttributeProto& value : node.attribute()) {
     if (value.has_t()) return constant(value.t(), name);
+    if (value.has_sparse_tensor()) return constant(as_dense(value.sparse_tensor()), name);
     const std::string& kind = value.name();
     const bool whole = kind == "value_int" || kind == "value_ints",
                real = kind == "value_float" || kind == "value_floats",
@@ -146,7 +149,7 @@ OnnxValue OnnxGraphReader::stored_value(const onnx::NodeProto& node) {
     for (const float number : value.floats()) tensor.add_float_data(number);
     return constant(tensor, name);
   }
-  throw FormatError("a constant without a value that we read; a sparse one has to be written dense");
+  throw FormatError("a constant without a value that we read");
 }
 
 void OnnxGraphReader::read_inputs() {
@@ -178,14 +181,11 @@ void OnnxGraphReader::read_inputs() {
 /// An input that is given anew with every run, and stands where weights do.
 void OnnxGraphReader::read_weight(const onnx::ValueInfoProto& input) {
   onnx::TensorProto tensor;
+  tensor.set_name(input.name());
   tensor.set_data_type(input.type().tensor_type().elem_type());
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);
   for (const auto& dimension : input.type().tensor_type().shape().dim()) tensor.add_dims(dimension.dim_value());
-  try {
-    scopes_.set(input.name(), constant(tensor, input.name()));
-  } catch (const Error& error) {
-    throw FormatError("input '" + input.name() + "': " + error.what());
-  }
+  read_constant(tensor);
 }
 
 void OnnxGraphReader::bind_symbols(const onnx::ValueInfoProto& input, const Shape& shape) {
@@ -203,7 +203,6 @@ void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
   const auto given = options_.shapes.find(input.name());
   OnnxValue value;
   value.element = type.elem_type();
-  value.source = {-1, static_cast<int>(network_.inputs.size())};
   if (given != options_.shapes.end()) {
     value.shape = given->second;
     if (type.has_shape() && type.shape().dim_size() != static_cast<int>(value.shape.size())) {
@@ -230,7 +229,7 @@ void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
     value.numbers.emplace().integer = is_integer(value.element);
     return scopes_.set(input.name(), std::move(value));
   }
-  network_.inputs.push_back({input.name(), {value.shape, element_type(value.element)}});
+  value.source = builder_.input(input.name(), value.shape, element_type(value.element));
   scopes_.set(input.name(), std::move(value));
 }
 

@@ -79,10 +79,13 @@ OnnxTypes integer_product(const onnx::NodeProto&, const OnnxInputs& inputs) {
   return std::vector<InferredType>{value};
 }
 
-/// Weights packed in fewer bits than 8: K inputs, N outputs.
+/// Weights packed in fewer bits than 8: K inputs, N outputs, which stand in front in a matrix of them.
 OnnxTypes packed_product(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   Shape shape = inputs[0]->shape;
-  const std::int64_t in = integer_attribute(node, "K", 0), out = integer_attribute(node, "N", 0);
+  const OnnxValue* weight = given(inputs, 1);
+  const bool is_matrix = weight != nullptr && weight->shape.size() == 2 && !shape.empty();
+  const std::int64_t in = integer_attribute(node, "K", is_matrix ? shape.back() : 0),
+                     out = integer_attribute(node, "N", is_matrix ? weight->shape[0] : 0);
   if (shape.empty() || out < 1 || shape.back() != in) {
     throw FormatError("its weights are of K = " + std::to_string(in) + " and N = " + std::to_string(out) +
                       ", which its input does not fit");
@@ -104,6 +107,45 @@ OnnxTypes quantised_gemm(const onnx::NodeProto& node, const OnnxInputs& inputs) 
 OnnxTypes quantised_pair(const onnx::NodeProto&, const OnnxInputs& inputs) {
   if (given(inputs, 3) == nullptr) return std::nullopt;
   return one_type(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[3]->shape));
+}
+
+/// The distances of each row of one matrix from each of the other.
+OnnxTypes distances(const onnx::NodeProto&, const OnnxInputs& inputs) {
+  const OnnxValue* other = given(inputs, 1);
+  if (other == nullptr || other->shape.size() != 2 || inputs[0]->shape.size() != 2) return std::nullopt;
+  return one_type(*inputs[0], {inputs[0]->shape[0], other->shape[0]});
+}
+
+/// Half of the frequencies of real numbers, in two parts each, and back.
+OnnxTypes fourier(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  Shape shape = inputs[0]->shape;
+  const bool back = node.op_type() == "Irfft";
+  if (shape.size() < (back ? 2 : 1) || integer_attribute(node, "onesided", 1) == 0) return std::nullopt;
+  if (back) shape.pop_back();
+  shape.back() = back ? 2 * (shape.back() - 1) : shape.back() / 2 + 1;
+  if (!back) shape.push_back(2);
+  return one_type(*inputs[0], shape);
+}
+
+/// Windows along an axis, behind all others.
+OnnxTypes unfolded(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  Shape shape = inputs[0]->shape;
+  std::int64_t& extent = shape[front_axis(integer_attribute(node, "dim", -1), shape.size())];
+  const std::int64_t size = integer_attribute(node, "size", 0), step = integer_attribute(node, "step", 1);
+  if (size < 1 || size > extent || step < 1) throw FormatError("its window does not fit");
+  extent = (extent - size) / step + 1;
+  shape.push_back(size);
+  return one_type(*inputs[0], shape);
+}
+
+/// A table of so many heads, and the numbers of queries and keys.
+OnnxTypes position_bias(const onnx::NodeProto&, const OnnxInputs& inputs) {
+  if (inputs[0]->shape.size() != 2 || !known(inputs, 1) || !known(inputs, 2)) return std::nullopt;
+  return one_type(*inputs[0], {1, inputs[0]->shape[1], inputs[1]->numbers->whole(0), inputs[2]->numbers->whole(0)});
+}
+
+OnnxTypes embedded(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  return as_standard(node, "Gather", first_of(inputs, 2));
 }
 
 OnnxTypes quantised_pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
@@ -195,17 +237,20 @@ OnnxTypes halved(const onnx::NodeProto&, const OnnxInputs& inputs) {
   return one_type(*inputs[0], shape);
 }
 
-using Rule = OnnxTypes (*)(const onnx::NodeProto&, const OnnxInputs&);
-
-const std::map<std::string, Rule>& rules() {
-  static const std::map<std::string, Rule> table = by_name<Rule>(
+const std::map<std::string, ShapeRule*>& rules() {
+  static const std::map<std::string, ShapeRule*> table = by_name<ShapeRule*>(
       {{convolution, "FusedConv"},
        {channels_last_convolution, "NhwcConv NhwcFusedConv QLinearConv"},
        {transposable_product, "FusedMatMul TransposeMatMul FusedMatMulActivation GemmFastGelu"},
-       {integer_product, "MatMulIntegerToFloat DynamicQuantizeMatMul"},
-       {packed_product, "MatMulNBits MatMulBnb4"},
+       {integer_product, "MatMulIntegerToFloat DynamicQuantizeMatMul MatMulInteger16"},
+       {packed_product, "MatMulNBits MatMulBnb4 MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight"},
        {quantised_gemm, "QGemm"},
        {quantised_pair, "QLinearAdd QLinearMul"},
+       {distances, "CDist"},
+       {fourier, "Rfft Irfft"},
+       {unfolded, "UnfoldTensor"},
+       {position_bias, "RelativePositionBias"},
+       {embedded, "TorchEmbedding"},
        {quantised_pool, "QLinearAveragePool MaxpoolWithMask"},
        {channels_last_pool, "NhwcMaxPool"},
        {quantised_global_pool, "QLinearGlobalAveragePool"},
@@ -219,12 +264,13 @@ const std::map<std::string, Rule>& rules() {
        {cropped, "CropAndResize"},
        {halved, "BiasSplitGelu"},
        {attention_types,
-        "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention GroupQueryAttention "
-        "SparseAttention"},
+        "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention "
+        "GroupQueryAttention SparseAttention"},
        {same_type,
         "FastGelu QuickGelu BiasGelu Gelu LayerNormalization SimplifiedLayerNormalization GroupNorm SkipGroupNorm "
         "RotaryEmbedding BiasAdd BiasSoftmax BiasDropout QLinearSigmoid QLinearLeakyRelu QLinearSoftmax Silu Swish "
-        "Mish GroupNormalization MoE QMoE Inverse LongformerAttention DecoderAttention"}});
+        "Mish GroupNormalization MoE QMoE Inverse LongformerAttention DecoderAttention BitmaskDropout "
+        "BitmaskBiasDropout GatedAdd GatedRMSNorm MRotaryEmbedding QOrderedGelu QOrderedLayerNormalization"}});
   return table;
 }
 

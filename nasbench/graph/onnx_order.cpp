@@ -4,6 +4,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "nasbench/graph/onnx_file.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -91,11 +92,14 @@ bool has_sub_graph(const onnx::NodeProto& node) {
                      [](const onnx::AttributeProto& a) { return a.has_g() || a.graphs_size() > 0; });
 }
 
-void clear_own_domain(onnx::NodeProto& node) {
+void make_uniform(onnx::NodeProto& node) {
   if (node.domain() == "ai.onnx") node.clear_domain();
   for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
     const auto within = [](onnx::GraphProto& graph) {
-      for (onnx::NodeProto& inner : *graph.mutable_node()) clear_own_domain(inner);
+      for (onnx::NodeProto& inner : *graph.mutable_node()) make_uniform(inner);
+      for (const onnx::SparseTensorProto& sparse : graph.sparse_initializer())
+        *graph.add_initializer() = as_dense(sparse);
+      graph.clear_sparse_initializer();
     };
     if (attribute.has_g()) within(*attribute.mutable_g());
     for (onnx::GraphProto& graph : *attribute.mutable_graphs()) within(graph);

@@ -19,8 +19,9 @@ std::string place_of(const onnx::NodeProto& node, std::size_t index);
 
 bool has_sub_graph(const onnx::NodeProto& node);
 
-/// Leaves out the domain "ai.onnx", which is ONNX's own as none is, of the node and of those in its sub-graphs.
-void clear_own_domain(onnx::NodeProto& node);
+/// Brings the node and those in its sub-graphs into one form: without the domain "ai.onnx", which is ONNX's own as none
+/// is, and sparse weights of sub-graphs as dense ones.
+void make_uniform(onnx::NodeProto& node);
 
 /// Calls `visit` with every name that a node's sub-graphs read from outside; with `nested`, also with its own inputs.
 void for_each_read(const onnx::NodeProto& node, bool nested, const std::function<void(const std::string&)>& visit);

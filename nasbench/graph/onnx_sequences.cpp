@@ -12,13 +12,11 @@
 namespace tenshot::nasbench {
 namespace {
 
-using Tensors = std::vector<OnnxValue>;
-
 constexpr std::size_t work_of_a_tensor = 16;  // that is copied, beside a name that is looked up
 
-OnnxValue sequence_of(Tensors tensors) {
+OnnxValue sequence_of(OnnxValues tensors) {
   OnnxValue value;
-  value.sequence = std::make_shared<const Tensors>(std::move(tensors));
+  value.sequence = std::make_shared<const OnnxValues>(std::move(tensors));
   return value;
 }
 
@@ -35,20 +33,6 @@ std::optional<std::size_t> place_in(const OnnxValue* input, std::size_t count) {
   return static_cast<std::size_t>(place);
 }
 
-NetworkNode node_of(OperatorKind kind, const OnnxValue& like, Shape output) {
-  NetworkNode node;
-  node.operation.kind = kind;
-  node.operation.type = element_type(like.element);
-  node.operation.output = output;
-  node.outputs = {{std::move(output), node.operation.type}};
-  return node;
-}
-
-void add_input(NetworkNode& node, const OnnxValue& value) {
-  node.inputs.push_back(value.source);
-  node.operation.inputs.push_back(value.shape);
-}
-
 /// Sizes of the parts of a SplitToSequence; nothing where they are computed.
 std::optional<std::vector<std::int64_t>> part_sizes(const OnnxValue* split, std::int64_t extent) {
   constexpr auto most = static_cast<std::int64_t>(onnx_node_limit);
@@ -63,7 +47,7 @@ std::optional<std::vector<std::int64_t>> part_sizes(const OnnxValue* split, std:
 }
 
 /// A constant of parts along the first axis has their numbers, where all are known and few.
-OnnxValue with_joined_numbers(OnnxValue whole, const Tensors& parts) {
+OnnxValue with_joined_numbers(OnnxValue whole, const OnnxValues& parts) {
   Numbers numbers;
   for (const OnnxValue& part : parts) {
     if (!part.numbers || element_count(whole.shape) > kept_numbers) return whole;
@@ -77,7 +61,8 @@ OnnxValue with_joined_numbers(OnnxValue whole, const Tensors& parts) {
 }  // namespace
 
 /// What the iterations of a loop, or the tensors of a sequence, are together: along a new axis, or one that they have.
-OnnxValue OnnxGraphReader::stacked(const onnx::NodeProto& node, const Tensors& parts, std::size_t axis, bool is_new) {
+OnnxValue OnnxGraphReader::stacked(const onnx::NodeProto& node, const OnnxValues& parts, std::size_t axis,
+                                   bool is_new) {
   count_work(parts.size());
   OnnxValue whole;
   whole.constant = true;
@@ -102,20 +87,18 @@ OnnxValue OnnxGraphReader::stacked(const onnx::NodeProto& node, const Tensors& p
   whole.stored = whole.shape;
   require_tensor_size(whole.shape, true);
   if (whole.depends || whole.constant) return axis == 0 ? with_joined_numbers(std::move(whole), parts) : whole;
-  NetworkNode joined = node_of(OperatorKind::concatenate, whole, whole.shape);
+  NetworkNode joined;
+  joined.operation.kind = OperatorKind::concatenate;
+  joined.operation.type = element_type(whole.element);
   joined.attributes.axes = {static_cast<std::int64_t>(axis)};
+  joined.outputs = {{whole.shape, joined.operation.type}};
   for (const OnnxValue& part : parts) {
     if (part.constant) continue;
-    OnnxValue input = part;
-    if (is_new) {
-      input.shape.insert(input.shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
-      NetworkNode stretched = node_of(OperatorKind::reshape, part, input.shape);
-      add_input(stretched, part);
-      input.source = append(std::move(stretched), unique_name(name_of(node)));
-    }
-    add_input(joined, input);
+    Shape stretched = part.shape;
+    if (is_new) stretched.insert(stretched.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+    joined.inputs.push_back(is_new ? builder_.reshape(name_of(node), part.source, stretched) : part.source);
   }
-  whole.source = append(std::move(joined), unique_name(name_of(node)));
+  whole.source = append(node, std::move(joined));
   return whole;
 }
 
@@ -129,21 +112,24 @@ OnnxValue OnnxGraphReader::element(const onnx::NodeProto& node, const OnnxValue&
     part.stored = part.shape;
     return part;
   }
-  NetworkNode slice = node_of(OperatorKind::split, part, part.shape);
+  NetworkNode slice;
+  slice.operation.kind = OperatorKind::split;
+  slice.operation.type = element_type(part.element);
   slice.operation.name = "slice";
   slice.attributes.axes = {static_cast<std::int64_t>(axis)};
   slice.attributes.starts = {index};
   slice.attributes.steps = {1};
-  add_input(slice, whole);
-  part.source = append(std::move(slice), unique_name(name_of(node)));
+  slice.inputs = {whole.source};
+  slice.outputs = {{part.shape, slice.operation.type}};
+  part.source = append(node, std::move(slice));
   return part;
 }
 
 /// Sequences are lists of tensors that the reader keeps; splitting and joining alone are operators.
-bool OnnxGraphReader::read_sequence(const onnx::NodeProto& node, const Inputs& inputs) {
+bool OnnxGraphReader::read_sequence(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
   if (type == "SequenceEmpty" || type == "SequenceConstruct") {
-    Tensors tensors;
+    OnnxValues tensors;
     for (const OnnxValue* input : inputs) {
       if (input != nullptr) tensors.push_back(*input);
     }
@@ -159,7 +145,7 @@ bool OnnxGraphReader::read_sequence(const onnx::NodeProto& node, const Inputs& i
     return true;
   }
   if (inputs[0]->sequence == nullptr) return false;
-  const std::shared_ptr<const Tensors> sequence = inputs[0]->sequence;  // it may be set anew by this node
+  const std::shared_ptr<const OnnxValues> sequence = inputs[0]->sequence;  // it may be set anew by this node
   if (type == "SequenceLength") {
     Numbers count;
     count.integers = {static_cast<std::int64_t>(sequence->size())};
@@ -184,48 +170,37 @@ bool OnnxGraphReader::read_sequence(const onnx::NodeProto& node, const Inputs& i
     return true;
   }
   count_work(work_of_a_tensor * sequence->size());
-  Tensors tensors = *sequence;
+  OnnxValues tensors = *sequence;
   const auto at = tensors.begin() + static_cast<std::ptrdiff_t>(*place);
   inserts ? tensors.insert(at, *inputs[1]) : tensors.erase(at);
   set(node, 0, sequence_of(std::move(tensors)));
   return true;
 }
 
-bool OnnxGraphReader::read_split_to_sequence(const onnx::NodeProto& node, const Inputs& inputs) {
+bool OnnxGraphReader::read_split_to_sequence(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue& whole = *inputs[0];
   const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), whole.shape.size());
   const std::optional<std::vector<std::int64_t>> sizes = part_sizes(given(inputs, 1), whole.shape[axis]);
   if (!sizes) return false;
   count_work(work_of_a_tensor * sizes->size());
   const bool drops = given(inputs, 1) == nullptr && integer_attribute(node, "keepdims", 1) == 0;
-  NetworkNode split = node_of(OperatorKind::split, whole, {});
-  split.outputs.clear();
-  split.attributes.axes = {static_cast<std::int64_t>(axis)};
-  Tensors parts;
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < sizes->size(); ++i) {
+  OnnxValues parts;
+  std::int64_t rest = whole.shape[axis];
+  for (const std::int64_t size : *sizes) {
+    if (size < 0 || size > rest) break;
+    rest -= size;
     OnnxValue part = whole;
     part.numbers.reset();
-    part.shape[axis] = (*sizes)[i];
-    sum += (*sizes)[i];
-    split.outputs.push_back({part.shape, split.operation.type});
-    part.source.output = static_cast<int>(i);
+    part.shape[axis] = size;
     if (drops) part.shape.erase(part.shape.begin() + static_cast<std::ptrdiff_t>(axis));
     part.stored = part.shape;
     parts.push_back(std::move(part));
   }
-  if (sum != whole.shape[axis] || parts.empty()) throw FormatError("its parts are not the whole");
+  if (rest != 0 || parts.size() != sizes->size()) throw FormatError("its parts are not the whole");
   if (!whole.constant) {
-    split.operation.output = split.outputs[0].shape;
-    add_input(split, whole);
-    const Source first = append(std::move(split), unique_name(name_of(node)));
-    for (OnnxValue& part : parts) part.source.node = first.node;
-    for (OnnxValue& part : parts) {
-      if (!drops) break;
-      NetworkNode dropped = node_of(OperatorKind::reshape, part, part.shape);
-      dropped.inputs = {part.source};
-      dropped.operation.inputs = {tensor_type(network_, part.source).shape};
-      part.source = append(std::move(dropped), unique_name(name_of(node)));
+    const auto sources = builder_.split(name_of(node), whole.source, *sizes, static_cast<std::int64_t>(axis));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      parts[i].source = drops ? builder_.reshape(name_of(node), sources[i], parts[i].shape) : sources[i];
     }
   }
   set(node, 0, sequence_of(std::move(parts)));
@@ -233,18 +208,18 @@ bool OnnxGraphReader::read_split_to_sequence(const onnx::NodeProto& node, const 
 }
 
 /// A body, once for each tensor of the first sequence; of other sequences it reads the tensor at the same place.
-bool OnnxGraphReader::read_sequence_map(const onnx::NodeProto& node, const Inputs& inputs) {
+bool OnnxGraphReader::read_sequence_map(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (inputs[0]->sequence == nullptr) return false;
   const OnnxBody& body = body_of(node, "body");
-  std::vector<Tensors> made(body.outputs.size());
+  std::vector<OnnxValues> made(body.outputs.size());
   for (std::size_t i = 0; i < inputs[0]->sequence->size(); ++i) {
-    Tensors arguments;
+    OnnxValues arguments;
     for (const OnnxValue* input : inputs) {
       const bool is_sequence = input != nullptr && input->sequence != nullptr;
       if (input == nullptr || (is_sequence && i >= input->sequence->size())) throw FormatError("an input is missing");
       arguments.push_back(is_sequence ? (*input->sequence)[i] : *input);
     }
-    const Tensors results = run(body, arguments);
+    const OnnxValues results = run(body, arguments);
     for (std::size_t s = 0; s < made.size(); ++s) made[s].push_back(results[s]);
   }
   for (std::size_t s = 0; s < made.size(); ++s) set(node, static_cast<int>(s), sequence_of(std::move(made[s])));
@@ -252,7 +227,7 @@ bool OnnxGraphReader::read_sequence_map(const onnx::NodeProto& node, const Input
 }
 
 /// A Split with parts that are empty is one without them: they are constants.
-bool OnnxGraphReader::read_split(const onnx::NodeProto& node, const Inputs& inputs) {
+bool OnnxGraphReader::read_split(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const auto sizes = inputs[0]->constant ? std::nullopt : split_sizes(node, inputs);
   if (!sizes || std::count(sizes->begin(), sizes->end(), 0) == 0) return false;
   OnnxValue none = typed_as(*inputs[0], inputs[0]->shape);

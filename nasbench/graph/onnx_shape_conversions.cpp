@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "nasbench/graph/limits.h"
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_conversion.h"
 #include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_shape_rules.h"
@@ -45,8 +46,8 @@ bool split(Conversion& c) {
 /// Starts within the tensor; ends follow from the output's shape.
 bool slice(Conversion& c) {
   OperatorAttributes& a = c.result.attributes;
-  a.starts = c.list("starts", 1);
-  a.axes = c.list("axes", 3);
+  a.starts = listed_numbers(c.node, c.inputs, "starts", 1);
+  a.axes = listed_numbers(c.node, c.inputs, "axes", 3);
   a.steps = c.numbers(4);
   if (a.starts.empty() || c.is_computed(1) || c.is_computed(3) || c.is_computed(4)) return false;
   const auto rank = static_cast<std::int64_t>(c.shape(0).size());
@@ -106,7 +107,7 @@ std::vector<std::int64_t> of_all_axes(const Conversion& c, const std::vector<std
 }
 
 bool pad(Conversion& c) {
-  std::vector<std::int64_t> pads = c.list("pads", 1);
+  std::vector<std::int64_t> pads = listed_numbers(c.node, c.inputs, "pads", 1);
   const std::size_t rank = c.shape(0).size();
   if (c.has(3)) pads = of_all_axes(c, pads);
   if (!first_input_alone(c) || pads.size() != 2 * rank) return false;
@@ -190,7 +191,6 @@ const std::map<std::string, std::string>& reduction_names() {
   return names;
 }
 
-/// The mean over the two axes of an image is a global pool, whoever wrote it.
 bool reduce(Conversion& c) {
   const std::vector<bool> reduced = reduced_axes(c.node, c.inputs);
   const std::size_t rank = reduced.size();
@@ -199,14 +199,7 @@ bool reduce(Conversion& c) {
     if (reduced[i]) axes.push_back(static_cast<std::int64_t>(i));
   }
   if (axes.empty() || c.is_computed(1) || !first_input_alone(c)) return false;
-  c.result.operation.name = reduction_names().at(c.node.op_type());
-  if (rank == 4 && axes == std::vector<std::int64_t>{2, 3} &&
-      (c.result.operation.name == "mean" || c.result.operation.name == "max")) {
-    c.result.operation.kind = OperatorKind::global_pool;
-    if (c.result.operation.name == "mean") c.result.operation.name.clear();
-    return true;
-  }
-  c.result.attributes.axes = std::move(axes);
+  set_reduction(c.result, reduction_names().at(c.node.op_type()), std::move(axes), rank == 4);
   return true;
 }
 

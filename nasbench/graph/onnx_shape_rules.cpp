@@ -188,10 +188,8 @@ OnnxTypes cast(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   return types;
 }
 
-using Rule = OnnxTypes (*)(const onnx::NodeProto&, const OnnxInputs&);
-
-const std::map<std::string, Rule>& rules() {
-  static const std::map<std::string, Rule> table = by_name<Rule>(
+const std::map<std::string, ShapeRule*>& rules() {
+  static const std::map<std::string, ShapeRule*> table = by_name<ShapeRule*>(
       {{cast, "Cast"},
        {layer_norm, "LayerNormalization"},
        {pad, "Pad"},
@@ -204,10 +202,11 @@ const std::map<std::string, Rule>& rules() {
        {one_hot, "OneHot"},
        {attention_types, "Attention"},
        {einsum_types, "Einsum"},
-       {broadcast, "BitwiseAnd BitwiseOr BitwiseXor GreaterOrEqual LessOrEqual"},
+       {broadcast, "BitwiseAnd BitwiseOr BitwiseXor GreaterOrEqual LessOrEqual ComplexMul ComplexMulConj"},
        {same_type,
         "Gelu Mish GroupNormalization RMSNormalization MeanVarianceNormalization SimplifiedLayerNormalization "
-        "RotaryEmbedding Swish Silu BitwiseNot TensorScatter"}});
+        "RotaryEmbedding Swish Silu BitwiseNot TensorScatter CumProd ImageScaler ScaledTanh ParametricSoftplus "
+        "Affine"}});
   return table;
 }
 

@@ -15,7 +15,6 @@ namespace tenshot::nasbench {
 /// Shape and ONNX element type of an output; nothing where neither is known.
 using InferredType = std::optional<OnnxValue>;
 
-using OnnxInputs = std::vector<const OnnxValue*>;  ///< of a node; a null pointer for one that is left out
 /// Types of the outputs of a node; nothing where they are not known.
 using OnnxTypes = std::optional<std::vector<InferredType>>;
 
@@ -51,10 +50,9 @@ inline OnnxTypes same_type(const onnx::NodeProto& /*node*/, const OnnxInputs& in
   return one_type(*inputs[0], inputs[0]->shape);
 }
 
-/// The shape of an attention's output, and of the operators of com.microsoft (onnx_microsoft_shapes.cpp).
-OnnxTypes attention_types(const onnx::NodeProto& node, const OnnxInputs& inputs);
-OnnxTypes microsoft_types(const onnx::NodeProto& node, const OnnxInputs& inputs);
-OnnxTypes einsum_types(const onnx::NodeProto& node, const OnnxInputs& inputs);
+/// The shapes of a node's outputs: of attention, of the operators of com.microsoft, and of Einsum.
+using ShapeRule = OnnxTypes(const onnx::NodeProto& node, const OnnxInputs& inputs);
+ShapeRule attention_types, microsoft_types, einsum_types;
 /// The shape of a product of matrices, or of vectors (numpy.matmul). Throws FormatError where they do not fit.
 Shape product_shape(Shape left, Shape right);
 /// The windows of a pool: attributes kernel_shape, strides, pads, dilations, auto_pad and ceil_mode.

@@ -11,7 +11,6 @@
 namespace tenshot::nasbench {
 namespace {
 
-using Inputs = std::vector<const OnnxValue*>;
 using Result = std::optional<OnnxValue>;
 using Index = std::vector<std::int64_t>;
 
@@ -39,7 +38,7 @@ Result gathered(const OnnxValue& data, const Shape& shape, const From& from) {
 
 }  // namespace
 
-bool known(const Inputs& inputs, std::size_t i) {
+bool known(const OnnxInputs& inputs, std::size_t i) {
   return i < inputs.size() && inputs[i] != nullptr && inputs[i]->constant && inputs[i]->numbers.has_value();
 }
 
@@ -49,7 +48,7 @@ std::vector<std::int64_t> whole_numbers(const OnnxValue& value) {
   return numbers;
 }
 
-std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const Inputs& inputs, const char* name,
+std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const OnnxInputs& inputs, const char* name,
                                          std::size_t index) {
   if (attribute(node, name) != nullptr) return integers_attribute(node, name);
   return known(inputs, index) ? whole_numbers(*inputs[index]) : std::vector<std::int64_t>{};
@@ -63,7 +62,7 @@ void append_number(const Numbers& source, std::size_t from, Numbers& target) {
   }
 }
 
-Result fold_gather(const onnx::NodeProto& node, const Inputs& inputs) {
+Result fold_gather(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (!known(inputs, 1)) return std::nullopt;
   const OnnxValue &data = *inputs[0], &indices = *inputs[1];
   const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), data.shape.size());
@@ -87,7 +86,7 @@ Result fold_gather(const onnx::NodeProto& node, const Inputs& inputs) {
   });
 }
 
-Result fold_concat(const onnx::NodeProto& node, const Inputs& inputs) {
+Result fold_concat(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   Shape shape = inputs[0]->shape;
   const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), shape.size());
   std::vector<std::int64_t> ends;
@@ -114,7 +113,7 @@ Result fold_concat(const onnx::NodeProto& node, const Inputs& inputs) {
 }
 
 /// Starts, ends and axes are attributes of opset 1 to 9, inputs since.
-Result fold_slice(const onnx::NodeProto& node, const Inputs& inputs) {
+Result fold_slice(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue& data = *inputs[0];
   const std::vector<std::int64_t> starts = listed_numbers(node, inputs, "starts", 1),
                                   ends = listed_numbers(node, inputs, "ends", 2);
@@ -136,7 +135,7 @@ Result fold_slice(const onnx::NodeProto& node, const Inputs& inputs) {
   });
 }
 
-Result fold_transpose(const onnx::NodeProto& node, const Inputs& inputs) {
+Result fold_transpose(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const Shape& from = inputs[0]->shape;
   std::vector<std::int64_t> axes = integers_attribute(node, "perm");
   for (std::size_t i = from.size(); axes.size() < from.size(); --i) axes.push_back(static_cast<std::int64_t>(i) - 1);
@@ -150,7 +149,7 @@ Result fold_transpose(const onnx::NodeProto& node, const Inputs& inputs) {
   });
 }
 
-Result fold_tile(const onnx::NodeProto&, const Inputs& inputs) {
+Result fold_tile(const onnx::NodeProto&, const OnnxInputs& inputs) {
   if (!known(inputs, 1) || inputs[1]->numbers->size() != inputs[0]->shape.size()) return std::nullopt;
   Shape shape = inputs[0]->shape;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -164,7 +163,7 @@ Result fold_tile(const onnx::NodeProto&, const Inputs& inputs) {
   });
 }
 
-Result fold_expand(const onnx::NodeProto&, const Inputs& inputs) {
+Result fold_expand(const onnx::NodeProto&, const OnnxInputs& inputs) {
   if (!known(inputs, 1)) return std::nullopt;
   const Shape shape = broadcast_shape(inputs[0]->shape, whole_numbers(*inputs[1]));
   return gathered(*inputs[0], shape,
@@ -172,7 +171,7 @@ Result fold_expand(const onnx::NodeProto&, const Inputs& inputs) {
 }
 
 /// Indices of the elements that are not 0, one column for each.
-Result fold_non_zero(const onnx::NodeProto&, const Inputs& inputs) {
+Result fold_non_zero(const onnx::NodeProto&, const OnnxInputs& inputs) {
   const OnnxValue& data = *inputs[0];
   std::vector<std::int64_t> places;
   for (std::size_t i = 0; i < data.numbers->size(); ++i) {
@@ -198,7 +197,7 @@ static std::int64_t combined(bool product, std::int64_t a, std::int64_t b) {
   return result;
 }
 
-Result fold_reduction(const onnx::NodeProto& node, const Inputs& inputs) {
+Result fold_reduction(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue& data = *inputs[0];
   const std::vector<bool> reduced = reduced_axes(node, inputs);
   const std::string& type = node.op_type();
@@ -231,12 +230,12 @@ Result fold_reduction(const onnx::NodeProto& node, const Inputs& inputs) {
   return constant_of(shape, data.element, std::move(numbers));
 }
 
-std::optional<std::vector<OnnxValue>> fold_split(const onnx::NodeProto& node, const Inputs& inputs) {
+std::optional<OnnxValues> fold_split(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue& data = *inputs[0];
   const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), data.shape.size());
   const std::optional<std::vector<std::int64_t>> sizes = split_sizes(node, inputs);
   if (!sizes || static_cast<int>(sizes->size()) != node.output_size()) return std::nullopt;
-  std::vector<OnnxValue> parts;
+  OnnxValues parts;
   std::int64_t start = 0;
   for (const std::int64_t size : *sizes) {
     Shape shape = data.shape;

@@ -10,22 +10,24 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
 
 /// Whether the shape of an output follows from numbers that are computed: the length is found in the data, or an input
 /// says it that is no constant.
-bool follows_from_data(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
-  static const std::set<std::string> always = {"NonMaxSuppression", "NonZero", "Unique", "Compress", "StringSplit"};
+bool follows_from_data(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  static const auto always = words_of("NonMaxSuppression NonZero Unique Compress StringSplit"),
+                    contributed = words_of("RemovePadding BeamSearch GreedySearch Sampling WhisperBeamSearch");
   /// Operators whose inputs say the shape, from the first or from the second on.
-  static const auto by_first = std::set<std::string>(
-      {"ConstantOfShape", "Range", "Loop", "Scan", "HannWindow", "HammingWindow", "BlackmanWindow", "MelWeightMatrix"});
-  static const auto by_second = std::set<std::string>(
-      {"Reshape", "Expand", "Tile", "Slice", "Pad", "Resize", "Upsample", "TopK", "OneHot", "Split", "Squeeze",
-       "Unsqueeze", "CenterCropPad", "Col2Im", "AffineGrid", "SplitToSequence", "SequenceAt", "DFT", "STFT"});
+  static const auto by_first =
+      words_of("ConstantOfShape Range Loop Scan HannWindow HammingWindow BlackmanWindow MelWeightMatrix");
+  static const auto by_second = words_of(
+      "Reshape Expand Tile Slice Pad Resize Upsample TopK OneHot Split Squeeze Unsqueeze CenterCropPad Col2Im "
+      "AffineGrid SplitToSequence SequenceAt DFT STFT");
   const std::string& type = node.op_type();
-  if (!node.domain().empty()) return type == "RemovePadding";
+  if (!node.domain().empty()) return contributed.count(type) != 0;
   if (always.count(type) != 0) return true;
   const bool first = by_first.count(type) != 0, third = type == "MaxUnpool";
   if (!first && !third && by_second.count(type) == 0 && type.rfind("Reduce", 0) != 0) return false;
@@ -36,7 +38,7 @@ bool follows_from_data(const onnx::NodeProto& node, const std::vector<const Onnx
 }
 
 /// How many elements such a node gives at most, as far as its inputs say.
-std::string most_elements(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
+std::string most_elements(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (inputs.empty() || inputs[0] == nullptr) return {};
   if (node.op_type() == "NonZero" || node.op_type() == "Unique" || node.op_type() == "RemovePadding") {
     return " (at most " + std::to_string(element_count(inputs[0]->shape)) + ")";
@@ -61,7 +63,7 @@ double sum_of(const std::map<std::string, std::int64_t>& elements) {
 
 /// The types of the node's outputs as we or libonnx infer them; what neither does the file has to say. Nothing where
 /// nobody can say it beforehand.
-std::optional<std::vector<OnnxValue>> OnnxGraphReader::output_types(const onnx::NodeProto& node, const Inputs& inputs) {
+std::optional<OnnxValues> OnnxGraphReader::output_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const auto opset = file_.opsets.find(node.domain());
   constexpr std::int64_t newest = 1000;
   const std::vector<InferredType> inferred =
@@ -69,7 +71,7 @@ std::optional<std::vector<OnnxValue>> OnnxGraphReader::output_types(const onnx::
   const bool all_empty = std::all_of(inferred.begin(), inferred.end(), [](const InferredType& type) {
     return type && std::count(type->shape.begin(), type->shape.end(), 0) > 0;
   });
-  std::vector<OnnxValue> outputs;
+  OnnxValues outputs;
   for (int i = 0; i < node.output_size(); ++i) {
     const InferredType& own = inferred[static_cast<std::size_t>(i)];
     const std::optional<OnnxValue> known = own ? own : declared(node, i);
@@ -110,7 +112,7 @@ std::optional<OnnxValue> OnnxGraphReader::declared(const onnx::NodeProto& node, 
 
 /// Leaves out the node, and with it all that reads its outputs. What it reads itself is an output of the network that
 /// is left.
-void OnnxGraphReader::leave_out(const onnx::NodeProto& node, const Inputs& inputs) {
+void OnnxGraphReader::leave_out(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   bool is_cause = true;
   for (const OnnxValue* input : inputs) {
     if (input == nullptr) continue;
@@ -133,7 +135,7 @@ void OnnxGraphReader::read_outputs() {
   for (const onnx::ValueInfoProto& output : file_.outputs) {
     const OnnxValue* found = scopes_.find(output.name());
     if (found == nullptr) throw FormatError("output '" + output.name() + "' is given by no node, input or constant");
-    std::vector<const OnnxValue*> tensors = {found};
+    OnnxInputs tensors = {found};
     if (found->sequence != nullptr) {
       tensors.clear();
       for (const OnnxValue& tensor : *found->sequence) tensors.push_back(&tensor);
@@ -166,9 +168,10 @@ void OnnxGraphReader::remark_on_what_is_left_out() {
   const std::string weights = share > 0 ? ", with " + whole_percent(share) + " of the weights" : "";
   constexpr double too_much = 0.9;
   if (network_.outputs.empty() || share > too_much) {
-    throw FormatError("the length of the output of " + cause + " depends on the data, and " + rest + weights +
-                      ", would be left out: too much to say what the network costs; make what decides it a "
-                      "constant, or cut the file before it (onnx.utils.extract_model)");
+    throw FormatError("the length of the output of " + cause + " depends on the data, and " +
+                      (left_out_.empty() ? "nothing is computed before it" : rest + weights + ", would be left out") +
+                      ": too much to say what the network costs; make what decides it a constant, or cut the file "
+                      "before it (onnx.utils.extract_model)");
   }
   network_.remarks.push_back("the length of the output of " + cause + " depends on the data; " +
                              (left_out_.empty() ? "it is" : "it and " + rest + " are") + " left out" + weights);

@@ -110,7 +110,7 @@ ElementType element_type(int onnx_type) {
     case TensorProto::UINT8:
     case TensorProto::STRING: return ElementType::uint8;
     case TensorProto::INT16:
-    case TensorProto::UINT16:
+    case TensorProto::UINT16: return ElementType::int16;
     case TensorProto::INT32:
     case TensorProto::UINT32: return ElementType::int32;
     case TensorProto::INT64:
@@ -118,6 +118,12 @@ ElementType element_type(int onnx_type) {
     case TensorProto::BOOL: return ElementType::boolean;
     default: return onnx_type > TensorProto::BFLOAT16 ? ElementType::int8 : ElementType::float32;
   }
+}
+
+int bit_count(int onnx_type) {
+  constexpr int uint4 = 21, float4 = 23, uint2 = 25, int2 = 26;  // newer than libonnx 1.12
+  if (onnx_type == uint2 || onnx_type == int2) return 2;
+  return onnx_type >= uint4 && onnx_type <= float4 ? 4 : 8 * byte_size(element_type(onnx_type));
 }
 
 bool is_integer(int onnx_type) {

@@ -31,6 +31,10 @@ struct Numbers {
 /// Most numbers of a constant that are kept, and computed with.
 constexpr std::int64_t kept_numbers = 1024;
 
+struct OnnxValue;
+using OnnxValues = std::vector<OnnxValue>;
+using OnnxInputs = std::vector<const OnnxValue*>;  ///< of a node; a null pointer for one that is left out
+
 /// A tensor of an ONNX graph: computed by an operator, or constant.
 struct OnnxValue {
   bool constant = false;
@@ -40,10 +44,11 @@ struct OnnxValue {
   std::optional<Numbers> numbers;     ///< of a constant that is small enough
   Shape stored;                       ///< of a constant: its shape in the file, before it was repeated
   std::optional<ElementType> bytes;   ///< what it is in memory, where the file quantises it
+  int bits = 0;                       ///< of each number of a constant in the file, where it is made of another type
   std::vector<StoredTensor> origins;  ///< of a constant: the trained tensors of the file that it is made of
   bool is_missing = false;            ///< an input of a function that its caller leaves out
   bool depends = false;               ///< its shape depends on the data: nobody can say it beforehand
-  std::shared_ptr<const std::vector<OnnxValue>> sequence;  ///< its tensors, where it is a sequence
+  std::shared_ptr<const OnnxValues> sequence;  ///< its tensors, where it is a sequence
 };
 
 /// A constant that was trained, not a shape, an index or a scale.
@@ -51,8 +56,10 @@ bool is_trained(const OnnxValue& value);
 /// Adds the origins of `from` that `to` has not, up to a few hundred.
 void add_origins(const OnnxValue& from, std::vector<StoredTensor>& to);
 
-/// The nearest type that specifications have: integers of 16 bits count as int32, floats of 8 bits as int8.
+/// The nearest type that specifications have: numbers of 8 bits and fewer count as int8.
 ElementType element_type(int onnx_type);
+/// How many bits a number of that type takes in a file.
+int bit_count(int onnx_type);
 bool is_integer(int onnx_type);
 
 /// Numbers of a tensor whose data is in the file; nothing where it is not, or is more than kept_numbers.

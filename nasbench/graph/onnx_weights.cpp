@@ -1,6 +1,5 @@
 #include "nasbench/graph/onnx_weights.h"
 
-#include <cstring>
 #include <fstream>
 
 #include "nasbench/graph/onnx_file.h"
@@ -8,30 +7,6 @@
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
-namespace {
-
-/// Of a tensor of floats that was read whole.
-std::vector<float> numbers_of_small(const onnx::TensorProto& tensor) {
-  std::vector<float> values(tensor.float_data().begin(), tensor.float_data().end());
-  if (values.empty() && tensor.data_type() == onnx::TensorProto::FLOAT) {
-    values.resize(tensor.raw_data().size() / sizeof(float));
-    std::memcpy(values.data(), tensor.raw_data().data(), values.size() * sizeof(float));
-  }
-  return values;
-}
-
-std::vector<float> transposed(const std::vector<float>& values, std::int64_t rows, std::int64_t columns) {
-  std::vector<float> result(values.size());
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t c = 0; c < columns; ++c) {
-      result[static_cast<std::size_t>(c * rows + r)] = values[static_cast<std::size_t>(r * columns + c)];
-    }
-  }
-  return result;
-}
-
-}  // namespace
-
 OnnxWeights::OnnxWeights(const std::filesystem::path& path) : path_(path) {
   const OnnxFile file = read_onnx_file(path);
   std::map<std::string, std::string> aliases;  // exporters write equal constants once, and identities for the others
@@ -42,12 +17,13 @@ OnnxWeights::OnnxWeights(const std::filesystem::path& path) : path_(path) {
   }
   for (std::size_t i = 0; i < file.initializers.size(); ++i) {
     const onnx::TensorProto& tensor = file.initializers[i];
+    const std::vector<double> few = numbers_of(tensor).value_or(Numbers()).reals;  // of a tensor that was read whole
     const bool outside = tensor.data_location() == onnx::TensorProto::EXTERNAL;
     places_[tensor.name()] = {{tensor.dims().begin(), tensor.dims().end()},
                               outside ? -1 : static_cast<int>(tensor.data_type()),
                               file.left_out[i].offset,
                               file.left_out[i].bytes,
-                              numbers_of_small(tensor)};
+                              {few.begin(), few.end()}};
   }
   for (const onnx::NodeProto& node : file.nodes) {
     const std::string name = !node.name().empty() ? node.name() : node.output_size() > 0 ? node.output(0) : "";

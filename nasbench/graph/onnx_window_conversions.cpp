@@ -61,6 +61,10 @@ bool set_linear(Conversion& c, std::size_t weight, std::size_t out, bool bias) {
   return true;
 }
 
+int bits_of(const Conversion& c, const char* name) {
+  return small(std::clamp<std::int64_t>(integer_attribute(c.node, name, 4), 1, 8));
+}
+
 }  // namespace
 
 bool convolution(Conversion& c) {
@@ -108,12 +112,15 @@ bool matrix_product(Conversion& c) {
   return true;
 }
 
-/// Weights of fewer bits than 8, without their scales.
+/// Weights of fewer bits than 8, which the file packs, without their scales.
 bool packed_product(Conversion& c) {
-  if (!c.is_computed(0) || !c.is_constant(1)) return false;
+  OperatorSpecification& s = c.result.operation;
+  if (!c.is_computed(0) || !c.is_constant(1) || c.shape(0).empty() || s.output.empty()) return false;
   keep_first_input(c);
-  c.result.operation.name = c.node.op_type();
-  c.result.operation.constants = {c.shape(1)};
+  s.name = c.node.op_type();
+  s.constants = {{c.shape(0).back(), s.output.back()}};
+  c.result.stored = c.inputs[1]->origins;
+  s.weight_bits = s.name.find("Fp8") == std::string::npos ? bits_of(c, "bits") : 8;
   return true;
 }
 
@@ -123,10 +130,14 @@ bool experts(Conversion& c) {
   s.name = c.node.op_type();
   s.groups = small(std::clamp<std::int64_t>(integer_attribute(c.node, "k", 1), 1, 1 << 16));
   if (s.name == "MoE") return true;
-  s.kernel.width = small(8 / std::clamp<std::int64_t>(integer_attribute(c.node, "expert_weight_bits", 4), 1, 8));
+  s.weight_bits = bits_of(c, "expert_weight_bits");
   s.constants.clear();
+  c.result.stored.clear();
   for (const std::size_t weights : {2, 5, 8}) {
-    if (c.is_constant(weights)) s.constants.push_back(c.shape(weights));
+    if (!c.is_constant(weights)) continue;
+    add_origins(*c.inputs[weights], c.result.stored);
+    s.constants.push_back(c.shape(weights));
+    if (!s.constants.back().empty()) s.constants.back().back() *= 8 / s.weight_bits;
   }
   return true;
 }

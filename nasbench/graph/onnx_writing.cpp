@@ -6,6 +6,7 @@
 
 #include "nasbench/graph/onnx_conversion.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -59,16 +60,6 @@ onnx::NodeProto& convolution(Writing& w) {
   return node;
 }
 
-/// [out, in] as [in, out].
-std::vector<float> transposed(const std::vector<float>& weight, std::int64_t rows, std::int64_t columns) {
-  std::vector<float> result;
-  result.reserve(weight.size());
-  for (std::int64_t c = 0; c < columns; ++c) {
-    for (std::int64_t r = 0; r < rows; ++r) result.push_back(weight[static_cast<std::size_t>(r * columns + c)]);
-  }
-  return result;
-}
-
 onnx::NodeProto& linear(Writing& w) {
   const OperatorSpecification& s = w.node.operation;
   const std::string& name = w.node.name;
@@ -106,18 +97,18 @@ onnx::NodeProto& global_pool(Writing& w) {
   return w.graph.node("Flatten", w.node.name, {w.graph.step(type, w.node.name + "_pooled", w.inputs)});
 }
 
+/// The ONNX type that computes `function`, of a table that has them by type; a null pointer where there is none.
+const std::string* type_of(const std::string& function, const std::map<std::string, std::string>& types) {
+  for (const auto& [type, name] : types) {
+    if (name == function) return &type;
+  }
+  return nullptr;
+}
+
 const std::map<std::string, std::string>& activation_types() {
-  static const std::map<std::string, std::string> types = {{"relu", "Relu"},   {"sigmoid", "Sigmoid"},
-                                                           {"tanh", "Tanh"},   {"hard_sigmoid", "HardSigmoid"},
-                                                           {"selu", "Selu"},   {"softplus", "Softplus"},
-                                                           {"erf", "Erf"},     {"sqrt", "Sqrt"},
-                                                           {"exp", "Exp"},     {"log", "Log"},
-                                                           {"negate", "Neg"},  {"absolute", "Abs"},
-                                                           {"floor", "Floor"}, {"ceil", "Ceil"},
-                                                           {"round", "Round"}, {"reciprocal", "Reciprocal"},
-                                                           {"sign", "Sign"},   {"softsign", "Softsign"},
-                                                           {"sin", "Sin"},     {"leaky_relu", "LeakyRelu"},
-                                                           {"elu", "Elu"},     {"cos", "Cos"}};
+  static const std::map<std::string, std::string> types = lower_cased(
+      "Relu Sigmoid Tanh Selu Softplus Erf Sqrt Exp Log Floor Ceil Round Reciprocal Sign Softsign Sin Cos Elu",
+      {{"HardSigmoid", "hard_sigmoid"}, {"LeakyRelu", "leaky_relu"}, {"Neg", "negate"}, {"Abs", "absolute"}});
   return types;
 }
 
@@ -157,9 +148,9 @@ onnx::NodeProto& activation(Writing& w) {
     w.inputs.push_back(w.graph.number(name + "_most", most));
     return w.graph.node("Clip", name, w.inputs);
   }
-  const auto type = activation_types().find(function);
-  if (type == activation_types().end()) refuse(w, "ONNX writing does not cover this function");
-  onnx::NodeProto& node = w.graph.node(type->second, name, w.inputs);
+  const std::string* type = type_of(function, activation_types());
+  if (type == nullptr) refuse(w, "ONNX writing does not cover this function");
+  onnx::NodeProto& node = w.graph.node(*type, name, w.inputs);
   if (function == "leaky_relu" || function == "elu" || function == "hard_sigmoid") add_real(node, "alpha", a.alpha);
   if (function == "hard_sigmoid") add_real(node, "beta", a.beta);
   return node;
@@ -177,10 +168,9 @@ onnx::NodeProto& elementwise(Writing& w) {
   }
   if (s.kind == OperatorKind::add) return w.graph.node(w.inputs.size() > 2 ? "Sum" : "Add", w.node.name, w.inputs);
   if (product) return w.graph.node("Mul", w.node.name, w.inputs);
-  for (const auto& [type, operation] : onnx_conversions::elementwise_names()) {
-    if (operation == s.name) return w.graph.node(type, w.node.name, w.inputs);
-  }
-  refuse(w, "ONNX writing does not cover this operation");
+  const std::string* type = type_of(s.name, onnx_conversions::elementwise_names());
+  if (type == nullptr) refuse(w, "ONNX writing does not cover this operation");
+  return w.graph.node(*type, w.node.name, w.inputs);
 }
 
 onnx::NodeProto& concatenate(Writing& w) {
@@ -284,15 +274,12 @@ onnx::NodeProto& resize(Writing& w) {
 }
 
 onnx::NodeProto& reduce(Writing& w) {
-  static const std::map<std::string, std::string> types = {{"mean", "ReduceMean"},    {"sum", "ReduceSum"},
-                                                           {"max", "ReduceMax"},      {"min", "ReduceMin"},
-                                                           {"product", "ReduceProd"}, {"l2", "ReduceL2"}};
   const OperatorSpecification& s = w.node.operation;
-  const auto type = types.find(s.name);
-  if (type == types.end()) refuse(w, "ONNX writing does not cover this reduction");
+  const std::string* type = type_of(s.name, onnx_conversions::reduction_names());
+  if (type == nullptr) refuse(w, "ONNX writing does not cover this reduction");
   const bool by_input = s.name == "sum";
   if (by_input) w.inputs.push_back(w.graph.integers(w.node.name + "_axes", w.node.attributes.axes));
-  onnx::NodeProto& node = w.graph.node(type->second, w.node.name, w.inputs);
+  onnx::NodeProto& node = w.graph.node(*type, w.node.name, w.inputs);
   if (!by_input) add_integers(node, "axes", w.node.attributes.axes);
   add_integer(node, "keepdims", s.output.size() == s.inputs[0].size() ? 1 : 0);
   return node;

@@ -167,7 +167,8 @@ std::int64_t of_attention(const Specification& s) {
       s.constants[0] != mask) {
     const std::int64_t width = s.constants[0][1], values = s.output.empty() ? 0 : s.output.back();
     std::int64_t keys = query[1];
-    for (const Shape& past : s.inputs) keys += past.size() == 5 ? past[3] : 0;
+    const bool has_room = s.name == "DecoderMaskedSelfAttention";
+    for (const Shape& past : s.inputs) keys += past.size() == 5 ? past[3] - (has_room ? query[1] : 0) : 0;
     const std::int64_t scores = times(query[0] * query[1], std::max<std::int64_t>(0, (width - values) / 2));
     return times(element_count(query), width) + times(scores + result, keys);
   }
@@ -177,15 +178,14 @@ std::int64_t of_attention(const Specification& s) {
   return s.inputs[1].size() < 3 ? 0 : times(element_count(query) + result, length_of(s.inputs[1]) + past_keys(s, 3));
 }
 
-/// Each token takes as many experts as the operator has groups, with all matrices of an expert. A byte of packed
-/// weights holds as many as the operator's kernel is wide.
+/// Each token takes as many experts as the operator has groups, with all matrices of an expert.
 std::int64_t of_experts(const Specification& s) {
   if (s.inputs[0].empty() || s.inputs[0].back() == 0) return 0;
   std::int64_t products = 0;
   for (const Shape& weights : s.constants) {
     if (weights.size() != 3 || weights[0] == 0) continue;
     const std::int64_t taken = std::min<std::int64_t>(s.groups, weights[0]);
-    products = times(1, products + times(element_count(weights) / weights[0] * s.kernel.width, taken));
+    products = times(1, products + times(element_count(weights) / weights[0], taken));
   }
   return times(products, element_count(s.inputs[0]) / s.inputs[0].back());
 }
@@ -193,16 +193,17 @@ std::int64_t of_experts(const Specification& s) {
 using Count = std::int64_t (*)(const Specification&);
 
 const std::map<std::string, Count>& counts() {
-  static const std::map<std::string, Count> table =
-      by_name<Count>({{of_convolution, "Conv ConvInteger QLinearConv FusedConv NhwcConv NhwcFusedConv DeformConv"},
-                      {of_transposed_convolution, "ConvTranspose"},
-                      {of_recurrence, "LSTM GRU RNN SVDF DynamicQuantizeLSTM"},
-                      {of_product, "MatMul MatMulInteger QLinearMatMul MatMulIntegerToFloat DynamicQuantizeMatMul"},
-                      {of_packed_product, "MatMulNBits MatMulBnb4"},
-                      {of_quantised_gemm, "QGemm"},
-                      {of_attention, "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention"},
-                      {of_grouped_attention, "GroupQueryAttention SparseAttention"},
-                      {of_experts, "MoE QMoE"}});
+  static const std::map<std::string, Count> table = by_name<Count>(
+      {{of_convolution, "Conv ConvInteger QLinearConv FusedConv NhwcConv NhwcFusedConv DeformConv"},
+       {of_transposed_convolution, "ConvTranspose"},
+       {of_recurrence, "LSTM GRU RNN SVDF DynamicQuantizeLSTM"},
+       {of_product, "MatMul MatMulInteger QLinearMatMul MatMulIntegerToFloat DynamicQuantizeMatMul CDist"},
+       {of_packed_product, "MatMulNBits MatMulBnb4 MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight"},
+       {of_quantised_gemm, "QGemm"},
+       {of_attention,
+        "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention"},
+       {of_grouped_attention, "GroupQueryAttention SparseAttention"},
+       {of_experts, "MoE QMoE"}});
   return table;
 }
 
@@ -210,43 +211,23 @@ const std::map<std::string, Count>& counts() {
 /// element.
 bool multiplies_nothing(const std::string& name) {
   static const std::set<std::string> types = words_of(
-      "Gather GatherElements GatherND GatherBlockQuantized ScatterElements ScatterND Scatter Concat "
-      "Expand Tile Slice Split Pad Resize Upsample Where Clip PRelu Max Min Sum Mean Add Sub Mul Div "
-      "Pow CumSum TopK OneHot Compress Range Loop Scan If RoiAlign MaxRoiPool GridSample "
-      "NonMaxSuppression Trilu STFT DFT TfIdfVectorizer BatchNormalization InstanceNormalization "
-      "LayerNormalization GroupNormalization LpNormalization RMSNormalization SimplifiedLayerNormalization "
-      "SkipLayerNormalization SkipSimplifiedLayerNormalization EmbedLayerNormalization "
-      "QEmbedLayerNormalization GroupNorm SkipGroupNorm BiasGelu FastGelu BiasAdd BiasSoftmax "
-      "BiasDropout RotaryEmbedding QLinearWhere QLinearReduceMean QuantizeLinear DequantizeLinear "
-      "SequenceConstruct ReverseSequence TensorScatter Equal BiasSplitGelu TorchEmbedding");
+      "Gather GatherElements GatherND GatherBlockQuantized ScatterElements ScatterND Scatter Concat Expand Tile "
+      "Slice Split Pad Resize Upsample Where Clip PRelu Max Min Sum Mean Add Sub Mul Div Pow CumSum TopK OneHot "
+      "Compress Range Loop Scan If RoiAlign MaxRoiPool GridSample NonMaxSuppression Trilu STFT DFT TfIdfVectorizer "
+      "BatchNormalization InstanceNormalization LayerNormalization GroupNormalization LpNormalization "
+      "RMSNormalization SimplifiedLayerNormalization SkipLayerNormalization SkipSimplifiedLayerNormalization "
+      "EmbedLayerNormalization QEmbedLayerNormalization GroupNorm SkipGroupNorm BiasGelu FastGelu BiasAdd "
+      "BiasSoftmax BiasDropout RotaryEmbedding QLinearWhere QLinearReduceMean QuantizeLinear DequantizeLinear "
+      "SequenceConstruct ReverseSequence TensorScatter Equal BiasSplitGelu TorchEmbedding RelativePositionBias "
+      "GatedRMSNorm MRotaryEmbedding QOrderedLayerNormalization BitmaskBiasDropout ComplexMul ComplexMulConj");
   return types.count(name) != 0;
-}
-
-std::int64_t constant_count(const Specification& s) {
-  std::int64_t count = 0;
-  for (const Shape& constant : s.constants) count += element_count(constant);
-  return count;
 }
 
 }  // namespace
 
-bool is_packed_product(const Specification& s) {
-  return (s.name == "MatMulNBits" || s.name == "MatMulBnb4" || s.name == "QMoE") && !s.inputs.empty() &&
-         !s.inputs[0].empty() && !s.output.empty() && !s.constants.empty();
-}
-
 std::int64_t opaque_multiply_adds(const Specification& s) {
   const auto count = counts().find(s.name);
   return count == counts().end() || s.inputs.empty() ? 0 : count->second(s);
-}
-
-std::int64_t opaque_parameter_count(const Specification& s) {
-  if (s.name == "QMoE") return times(constant_count(s), s.kernel.width);
-  return is_packed_product(s) ? times(s.inputs[0].back(), s.output.back()) : constant_count(s);
-}
-
-std::int64_t opaque_weight_bytes(const Specification& s) {
-  return is_packed_product(s) ? constant_count(s) : constant_count(s) * byte_size(s.type);
 }
 
 namespace {

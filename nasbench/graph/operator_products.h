@@ -14,14 +14,6 @@ namespace tenshot::nasbench {
 /// scores and the sums over the values), mixtures of experts (of those that each token takes). 0 for all others.
 std::int64_t opaque_multiply_adds(const OperatorSpecification& specification);
 
-/// Trained numbers of an opaque operator, and the bytes they take in memory. They are those of its constants, but for
-/// weights packed in fewer bits than 8.
-std::int64_t opaque_parameter_count(const OperatorSpecification& specification);
-std::int64_t opaque_weight_bytes(const OperatorSpecification& specification);
-
-/// Whether the operator's constants are weights packed in fewer bits than 8.
-bool is_packed_product(const OperatorSpecification& specification);
-
 /// A sentence that names the opaque operators that have weights and of which nobody says what they do with them, with
 /// their share of the weights' bytes; empty where there are none. Their products are counted as none, which is
 /// unlikely.

@@ -24,14 +24,14 @@ constexpr std::array<std::string_view, 24> kind_names = {"convolution", "transpo
                                                          "group_norm",  "softmax",
                                                          "reduce",      "opaque"};
 
-constexpr std::array<std::string_view, 9> type_names = {"float32", "float16", "bfloat16", "float64", "int8",
-                                                        "uint8",   "int32",   "int64",    "boolean"};
+constexpr std::array<std::string_view, 10> type_names = {"float32", "float16", "bfloat16", "float64", "int8",
+                                                         "uint8",   "int32",   "int64",    "boolean", "int16"};
 
 std::string format(const Extent& extent) { return std::to_string(extent.height) + "x" + std::to_string(extent.width); }
 
 auto key(const OperatorSpecification& s) {
   return std::tie(s.kind, s.name, s.kernel.height, s.kernel.width, s.stride.height, s.stride.width, s.dilation.height,
-                  s.dilation.width, s.groups, s.bias, s.inputs, s.output, s.type, s.constants);
+                  s.dilation.width, s.groups, s.bias, s.inputs, s.output, s.type, s.weight_bits, s.constants);
 }
 
 /// Weights of a convolution or linear layer, without bias.
@@ -64,7 +64,7 @@ std::int64_t element_count(const Shape& shape) {
 std::string_view name(ElementType type) { return type_names[static_cast<std::size_t>(type)]; }
 
 int byte_size(ElementType type) {
-  constexpr std::array<int, 9> sizes = {4, 2, 2, 8, 1, 1, 4, 8, 1};
+  constexpr std::array<int, 10> sizes = {4, 2, 2, 8, 1, 1, 4, 8, 1, 2};
   return sizes[static_cast<std::size_t>(type)];
 }
 
@@ -121,7 +121,6 @@ std::int64_t parameter_count(const OperatorSpecification& s) {
     case OperatorKind::batch_norm:
     case OperatorKind::layer_norm:
     case OperatorKind::group_norm: return 2 * channel_count(s, s.output);
-    case OperatorKind::opaque: return opaque_parameter_count(s);
     default: return constants;
   }
 }
@@ -135,7 +134,8 @@ std::int64_t input_bytes(const OperatorSpecification& s) {
 std::int64_t output_bytes(const OperatorSpecification& s) { return element_count(s.output) * byte_size(s.type); }
 
 std::int64_t weight_bytes(const OperatorSpecification& s) {
-  return s.kind == OperatorKind::opaque ? opaque_weight_bytes(s) : parameter_count(s) * byte_size(s.type);
+  const int bits = s.weight_bits > 0 ? s.weight_bits : 8 * byte_size(s.type);
+  return (parameter_count(s) * bits + 7) / 8;
 }
 
 std::string format(const OperatorSpecification& s) {
@@ -152,7 +152,8 @@ std::string format(const OperatorSpecification& s) {
   for (const Shape& input : s.inputs) inputs.push_back(format(input));
   text += " " + joined(inputs, " ") + " -> " + format(s.output);
   for (const Shape& constant : s.constants) text += " constant " + format(constant);
-  return text + " " + std::string(type_names[static_cast<std::size_t>(s.type)]);
+  if (s.weight_bits > 0) text += " weights of " + std::to_string(s.weight_bits) + " bits";
+  return text + " " + std::string(name(s.type));
 }
 
 }  // namespace tenshot::nasbench

@@ -24,7 +24,7 @@ std::string format(const Shape& shape);
 std::int64_t element_count(const Shape& shape);
 
 /// What a number of a tensor is in the network's file. The precision that a runtime computes in is the runtime's own.
-enum class ElementType : std::uint8_t { float32, float16, bfloat16, float64, int8, uint8, int32, int64, boolean };
+enum class ElementType : uint8_t { float32, float16, bfloat16, float64, int8, uint8, int32, int64, boolean, int16 };
 /// "float32", "int8" and so on, as the enumerator is spelt.
 std::string_view name(ElementType type);
 /// Bytes of one number: 4 for float32.
@@ -76,6 +76,7 @@ struct OperatorSpecification {
   std::vector<Shape> inputs;  ///< of the tensors that are computed, not of weights
   Shape output;               ///< of the first output
   ElementType type = ElementType::float32;
+  int weight_bits = 0;           ///< of each parameter in the file, where `type` has another number of bits; else 0
   std::vector<Shape> constants;  ///< shapes of trained constants that the kind does not imply: a position embedding
                                  ///< that is added, the weights of an opaque operator; none of a single element
 
@@ -95,7 +96,8 @@ std::int64_t multiply_adds(const OperatorSpecification& specification);
 /// Trainable parameters: weights and bias of convolutions and linear layers, scale and shift of norms, trained
 /// constants.
 std::int64_t parameter_count(const OperatorSpecification& specification);
-/// Bytes of the computed tensors that it reads, and of the one that it writes, in the file's element type.
+/// Bytes of the computed tensors that it reads, and of the one that it writes, in the file's element type, and of its
+/// parameters as the file stores them: weights of 4 bits take half a byte each. Scales and zero points count as none.
 std::int64_t input_bytes(const OperatorSpecification& specification);
 std::int64_t output_bytes(const OperatorSpecification& specification);
 std::int64_t weight_bytes(const OperatorSpecification& specification);

@@ -36,8 +36,8 @@ std::string format_extents(const Shape& shape) { return format(Shape(shape.begin
 Source Expansion::append_list(const json& list, const std::string& place, const TemplateValues& values, Source input) {
   if (!list.is_array()) fail(place, "a list of operators", list);
   if (++depth_ > deepest_nesting) {
-    throw FormatError(file_ + ": " + place + " is nested in over " + std::to_string(deepest_nesting) +
-                      " lists and templates; does a template use itself?");
+    refuse(place + " is nested in over " + std::to_string(deepest_nesting) +
+           " lists and templates; does a template use itself?");
   }
   TemplateValues own = values;
   own["in"] = static_cast<double>(channels_of(shape(input)));
@@ -56,8 +56,8 @@ Source Expansion::append_template(const std::string& name, const std::string& pl
   if (!templates_.is_object() || found == templates_.end()) {
     std::vector<std::string> known;
     for (const auto& entry : templates_.items()) known.push_back(entry.key());
-    throw FormatError(file_ + ": " + place + ": there is no template '" + excerpt(name) +
-                      "'; there are: " + (known.empty() ? "none" : joined(known)));
+    refuse(place + ": there is no template '" + excerpt(name) +
+           "'; there are: " + (known.empty() ? "none" : joined(known)));
   }
   scopes_.emplace_back();
   const Source last = append_list(*found, "templates." + excerpt(name), values, input);
@@ -89,7 +89,7 @@ const Shape& Expansion::shape(Source source) const {
 }
 
 void Expansion::fail(const std::string& place, const std::string& expected, const json& found) const {
-  throw FormatError(file_ + ": " + place + " is " + shown(found) + ", expected " + expected);
+  refuse(place + " is " + shown(found) + ", expected " + expected);
 }
 
 double Expansion::number(const Entry& entry, const char* key, double otherwise) const {
@@ -107,8 +107,8 @@ double Expansion::number_of(const json& value, const std::string& place, const T
 int Expansion::whole(const Entry& entry, const char* key, int otherwise, int least, int most) const {
   const double value = std::round(number(entry, key, otherwise));
   if (value >= least && value <= most) return static_cast<int>(value);
-  throw FormatError(file_ + ": " + entry.place + "." + key + " is " + shortest(value) + ", expected " +
-                    std::to_string(least) + " to " + std::to_string(most));
+  refuse(entry.place + "." + key + " is " + shortest(value) + ", expected " + std::to_string(least) + " to " +
+         std::to_string(most));
 }
 
 Extent Expansion::extent(const Entry& entry, const char* key, int least, Extent otherwise, int most) const {
@@ -136,8 +136,8 @@ void Expansion::require_keys(const Entry& entry, std::initializer_list<std::stri
   for (const auto& item : entry.object.items()) {
     const std::string& key = item.key();
     if (is_common(key) || is_one_of(key, known)) continue;
-    throw FormatError(file_ + ": " + entry.place + ": key '" + excerpt(key) + "' is unknown; this kind takes: " +
-                      (known.size() == 0 ? "none" : joined(known)) + "; and when, unless, from, as, repeat, comment");
+    refuse(entry.place + ": key '" + excerpt(key) + "' is unknown; this kind takes: " +
+           (known.size() == 0 ? "none" : joined(known)) + "; and when, unless, from, as, repeat, comment");
   }
 }
 
@@ -186,16 +186,13 @@ Source Expansion::append_once(const Entry& entry, Source input) {
     return append_template(name->get<std::string>(), place, inner, input);
   }
   const json* kind = entry.find("kind");
-  if (kind == nullptr || !kind->is_string()) {
-    throw FormatError(file_ + ": " + place + ": has neither a 'kind' nor a 'template', expected one such as " +
-                      "\"kind\": \"convolution\"");
-  }
+  if (kind == nullptr || !kind->is_string())
+    refuse(place + ": has neither a 'kind' nor a 'template', expected one such as " + "\"kind\": \"convolution\"");
   return append_kind(kind->get<std::string>(), entry, input);
 }
 
 Source Expansion::append_kind(const std::string& kind, const Entry& entry, Source input) {
-  using Append = Source (Expansion::*)(const Entry&, Source);
-  static const std::map<std::string, Append, std::less<>> kinds = {
+  static const std::map<std::string, Append Expansion::*, std::less<>> kinds = {
       {"convolution", &Expansion::append_convolution},
       {"linear", &Expansion::append_linear},
       {"max_pool", &Expansion::append_pool},
@@ -219,8 +216,7 @@ Source Expansion::append_kind(const std::string& kind, const Entry& entry, Sourc
   if (found != kinds.end()) return (this->*found->second)(entry, input);
   std::vector<std::string> known;
   for (const auto& row : kinds) known.push_back(row.first);
-  throw FormatError(file_ + ": " + entry.place + ".kind: there is no kind '" + excerpt(kind) +
-                    "'; there are: " + joined(known));
+  refuse(entry.place + ".kind: there is no kind '" + excerpt(kind) + "'; there are: " + joined(known));
 }
 
 Source Expansion::push(const std::string& place, OperatorSpecification specification, std::vector<Source> inputs,
@@ -228,10 +224,8 @@ Source Expansion::push(const std::string& place, OperatorSpecification specifica
   for (const Source& input : inputs) specification.inputs.push_back(shape(input));
   require_countable(place, specification);
   block_.multiply_adds += multiply_adds(specification);
-  if (block_.multiply_adds > most_block_multiply_adds) {
-    throw FormatError(file_ + ": " + place +
-                      ": the operators up to it compute too much to count; make fewer, or smaller ones");
-  }
+  if (block_.multiply_adds > most_block_multiply_adds)
+    refuse(place + ": the operators up to it compute too much to count; make fewer, or smaller ones");
   block_.operators.push_back({std::move(specification), std::move(inputs), padding, {}, {}, place});
   return {static_cast<int>(block_.operators.size()) - 1, 0};
 }
@@ -249,8 +243,8 @@ void Expansion::require_countable(const std::string& place, const OperatorSpecif
   const double positions = elements / static_cast<double>(channels_of(specification.output));
   const bool few = specification.output.size() != 4 || specification.output[1] <= most_image_channels;
   if (few && elements <= most_elements && weights <= most_elements && weights * positions <= most_multiply_adds) return;
-  throw FormatError(file_ + ": " + place + ": makes a tensor of " + format_extents(specification.output) +
-                    ", too large to compute with; make the channels or the resolution smaller");
+  refuse(place + ": makes a tensor of " + format_extents(specification.output) +
+         ", too large to compute with; make the channels or the resolution smaller");
 }
 
 }  // namespace tenshot::nasbench

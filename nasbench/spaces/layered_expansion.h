@@ -91,14 +91,22 @@ class Expansion {
   /// Whether "when" and "unless" let the entry stand.
   bool stands(const Entry& entry) const { return number(entry, "when", 1) != 0 && number(entry, "unless", 0) == 0; }
 
+  [[noreturn]] void refuse(const std::string& what) const { throw FormatError(file_ + ": " + what); }
+
   void require_keys(const Entry& entry, std::initializer_list<std::string_view> known) const;
 
   /// An entry with what it takes, what it is called and how often it stands there.
   Source append_entry(const nlohmann::json& object, const std::string& place, const TemplateValues& values,
                       Source input);
 
-  /// The entry once, on `input`.
-  Source append_once(const Entry& entry, Source input);
+  /// The entry once, on `input`, by its kind. A plain one is a batch norm or a softmax, a joint one what `from` joined
+  /// or added already. A shuffle of one group moves nothing, and is left out. A split gives its last part; all parts
+  /// may have names. A residual adds the input to what the operators give, where both have the same shape; a scale
+  /// multiplies the input by it for each channel: squeeze-and-excitation.
+  using Append = Source(const Entry& entry, Source input);
+  Append append_once, append_convolution, append_transposed_convolution, append_norm_and_activation, append_activation;
+  Append append_optional_activation, append_plain, append_pool, append_global_pool, append_shuffle, append_flatten;
+  Append flat, append_linear, append_resize, append_split, append_joint, append_residual, append_scale, append_branches;
 
   Source append_kind(const std::string& kind, const Entry& entry, Source input);
 
@@ -136,65 +144,21 @@ class Expansion {
   /// The window of convolutions and pools: as much padding as keeps the size at stride 1 where the kernel is odd.
   Extent window(const Entry& entry, OperatorSpecification& specification) const;
 
-  Source append_convolution(const Entry& entry, Source input);
-
-  Source append_transposed_convolution(const Entry& entry, Source input);
-
   /// Channels, groups and bias of a convolution of either kind.
   int read_convolution(const Entry& entry, Source input, OperatorSpecification& specification) const;
-
-  Source append_norm_and_activation(const Entry& entry, Source input);
 
   int channel_count(const Entry& entry, int otherwise) const;
 
   /// `value` channels, scaled by the space's width where it is a plain number.
   double channels_of_value(const Entry& entry, const nlohmann::json& value, const std::string& place) const;
 
-  Source append_optional_activation(const Entry& entry, Source input);
-
   Source push_activation(const Entry& entry, const std::string& name, const char* key, Source input);
-
-  Source append_activation(const Entry& entry, Source input);
-
-  /// A batch norm or a softmax.
-  Source append_plain(const Entry& entry, Source input);
-
-  Source append_pool(const Entry& entry, Source input);
-
-  Source append_global_pool(const Entry& entry, Source input);
-
-  /// A shuffle of one group moves nothing, and is left out.
-  Source append_shuffle(const Entry& entry, Source input);
-
-  Source flat(const Entry& entry, Source input);
-
-  Source append_flatten(const Entry& entry, Source input);
-
-  Source append_linear(const Entry& entry, Source input);
-
-  Source append_resize(const Entry& entry, Source input);
-
-  /// Gives the last part; all parts may have names.
-  Source append_split(const Entry& entry, Source input);
-
-  /// What `from` joined or added already.
-  Source append_joint(const Entry& entry, Source input);
 
   const nlohmann::json& list_of(const Entry& entry) const {
     const nlohmann::json* list = entry.find("operators");
-    if (list == nullptr) {
-      throw FormatError(file_ + ": " + entry.place + ": has no 'operators', expected a list of operators");
-    }
+    if (list == nullptr) refuse(entry.place + ": has no 'operators', expected a list of operators");
     return *list;
   }
-
-  /// Adds the input to what the operators give, where both have the same shape.
-  Source append_residual(const Entry& entry, Source input);
-
-  /// Multiplies the input by what the operators give for each channel: squeeze-and-excitation.
-  Source append_scale(const Entry& entry, Source input);
-
-  Source append_branches(const Entry& entry, Source input);
 
   const BlockBuilder& builder_;
   const nlohmann::json& templates_;

@@ -24,8 +24,7 @@ Shape shape_of(std::int64_t channels, std::int64_t height, std::int64_t width) {
 
 void Expansion::require_image(const Entry& entry, Source input) const {
   if (shape(input).size() == 4) return;
-  throw FormatError(file_ + ": " + entry.place + ": takes an image, and a flat tensor of " +
-                    format_extents(shape(input)) + " stands before it");
+  refuse(entry.place + ": takes an image, and a flat tensor of " + format_extents(shape(input)) + " stands before it");
 }
 
 Shape Expansion::windowed(const Entry& entry, Source input, std::int64_t channels, const OperatorSpecification& window,
@@ -39,7 +38,7 @@ Shape Expansion::windowed(const Entry& entry, Source input, std::int64_t channel
       channels, positions(from[2], window.kernel.height, window.stride.height, window.dilation.height, padding.height),
       positions(from[3], window.kernel.width, window.stride.width, window.dilation.width, padding.width));
   if (result[2] > 0 && result[3] > 0) return result;
-  throw FormatError(file_ + ": " + entry.place + ": its window leaves nothing of a tensor of " + format_extents(from));
+  refuse(entry.place + ": its window leaves nothing of a tensor of " + format_extents(from));
 }
 
 Extent Expansion::window(const Entry& entry, OperatorSpecification& specification) const {
@@ -59,9 +58,8 @@ int Expansion::read_convolution(const Entry& entry, Source input, OperatorSpecif
   const bool depthwise = flag(entry, "depthwise");
   specification.groups = depthwise ? in : whole(entry, "groups", 1, 1, largest_channel_count);
   if (in % specification.groups != 0 || channels % specification.groups != 0) {
-    throw FormatError(file_ + ": " + entry.place + ": " + std::to_string(specification.groups) +
-                      " groups do not divide " + std::to_string(in) + " input and " + std::to_string(channels) +
-                      " output channels");
+    refuse(entry.place + ": " + std::to_string(specification.groups) + " groups do not divide " + std::to_string(in) +
+           " input and " + std::to_string(channels) + " output channels");
   }
   specification.bias = flag(entry, "bias");
   return channels;
@@ -93,10 +91,8 @@ Source Expansion::append_transposed_convolution(const Entry& entry, Source input
   specification.output =
       shape_of(channels, length(from[2], kernel.height, stride.height, dilation.height, padding.height, more.height),
                length(from[3], kernel.width, stride.width, dilation.width, padding.width, more.width));
-  if (specification.output[2] < 1 || specification.output[3] < 1) {
-    throw FormatError(file_ + ": " + entry.place + ": its padding leaves nothing of a tensor of " +
-                      format_extents(from));
-  }
+  if (specification.output[2] < 1 || specification.output[3] < 1)
+    refuse(entry.place + ": its padding leaves nothing of a tensor of " + format_extents(from));
   return append_norm_and_activation(entry, push(entry.place, std::move(specification), {input}, padding));
 }
 
@@ -120,8 +116,8 @@ int Expansion::channel_count(const Entry& entry, int otherwise) const {
   }
   channels = std::round(channels);
   if (channels >= 1 && channels <= largest_channel_count) return static_cast<int>(channels);
-  throw FormatError(file_ + ": " + entry.place + ".channels is " + shortest(channels) + ", expected 1 to " +
-                    std::to_string(largest_channel_count));
+  refuse(entry.place + ".channels is " + shortest(channels) + ", expected 1 to " +
+         std::to_string(largest_channel_count));
 }
 
 Source Expansion::append_optional_activation(const Entry& entry, Source input) {
@@ -132,8 +128,8 @@ Source Expansion::append_optional_activation(const Entry& entry, Source input) {
 
 Source Expansion::push_activation(const Entry& entry, const std::string& name, const char* key, Source input) {
   if (std::find(activations.begin(), activations.end(), name) == activations.end()) {
-    throw FormatError(file_ + ": " + entry.place + "." + key + ": there is no activation '" + excerpt(name) +
-                      "'; there are: none, " + joined(activations));
+    refuse(entry.place + "." + key + ": there is no activation '" + excerpt(name) + "'; there are: none, " +
+           joined(activations));
   }
   OperatorSpecification specification;
   specification.kind = OperatorKind::activation;
@@ -176,8 +172,8 @@ Source Expansion::append_shuffle(const Entry& entry, Source input) {
   const int groups = whole(entry, "groups", 1, 1, largest_channel_count);
   if (groups == 1) return input;
   if (channels_of(shape(input)) % groups != 0) {
-    throw FormatError(file_ + ": " + entry.place + ": " + std::to_string(groups) + " groups do not divide " +
-                      std::to_string(channels_of(shape(input))) + " channels");
+    refuse(entry.place + ": " + std::to_string(groups) + " groups do not divide " +
+           std::to_string(channels_of(shape(input))) + " channels");
   }
   OperatorSpecification specification;
   specification.kind = OperatorKind::shuffle;
@@ -224,8 +220,8 @@ Source Expansion::append_scale(const Entry& entry, Source input) {
   const Source factors = append_list(list_of(entry), entry.place + ".operators", entry.values, input);
   const Shape expected = shape_of(channels_of(shape(input)), 1, 1);
   if (shape(factors) != expected && shape(factors) != shape(input)) {
-    throw FormatError(file_ + ": " + entry.place + ": its operators give " + format_extents(shape(factors)) +
-                      ", expected " + format_extents(expected) + ", a factor for each channel");
+    refuse(entry.place + ": its operators give " + format_extents(shape(factors)) + ", expected " +
+           format_extents(expected) + ", a factor for each channel");
   }
   return push_plain(entry.place, OperatorKind::multiply, shape(input), {input, factors});
 }
@@ -235,9 +231,8 @@ Source Expansion::append_branches(const Entry& entry, Source input) {
   const json& lists = list_of(entry);
   if (!lists.is_array() || lists.empty()) fail(entry.place + ".operators", "a list of lists of operators", lists);
   const std::string join = text(entry, "join");
-  if (join != "add" && join != "concatenate") {
-    throw FormatError(file_ + ": " + entry.place + ".join is '" + excerpt(join) + "', expected add or concatenate");
-  }
+  if (join != "add" && join != "concatenate")
+    refuse(entry.place + ".join is '" + excerpt(join) + "', expected add or concatenate");
   std::vector<Taken> ends;
   for (std::size_t i = 0; i < lists.size(); ++i) {
     const std::string place = entry.place + ".operators[" + std::to_string(i) + "]";

@@ -114,7 +114,7 @@ void Expansion::give_name(const json& name, const std::string& place, std::vecto
   }
   const auto& text = name.get_ref<const std::string&>();
   if (scopes_.back().emplace(text, std::move(tensors)).second) return;
-  throw FormatError(file_ + ": " + place + ".as: '" + excerpt(text) + "' names another tensor too; rename one");
+  refuse(place + ".as: '" + excerpt(text) + "' names another tensor too; rename one");
 }
 
 std::vector<NamedTensor> Expansion::named() const {
@@ -128,7 +128,7 @@ std::vector<NamedTensor> Expansion::named() const {
 Source Expansion::append_joint(const Entry& entry, Source input) {
   require_keys(entry, {});
   if (entry.find("from") != nullptr) return input;
-  throw FormatError(file_ + ": " + entry.place + ": has no 'from', expected the names of the tensors that it joins");
+  refuse(entry.place + ": has no 'from', expected the names of the tensors that it joins");
 }
 
 Source Expansion::append_split(const Entry& entry, Source input) {
@@ -152,8 +152,8 @@ Source Expansion::append_split(const Entry& entry, Source input) {
   std::int64_t sum = 0;
   for (const std::int64_t part : channels) sum += part;
   if (sum != in) {
-    throw FormatError(file_ + ": " + place + ": " + std::to_string(channels.size()) + " parts of together " +
-                      std::to_string(sum) + " channels do not make up " + std::to_string(in));
+    refuse(place + ": " + std::to_string(channels.size()) + " parts of together " + std::to_string(sum) +
+           " channels do not make up " + std::to_string(in));
   }
   Shape part = shape(input);
   part[1] = channels.front();
@@ -179,13 +179,12 @@ Source Expansion::append_resize(const Entry& entry, Source input) {
   require_keys(entry, {"factor", "size", "mode"});
   require_image(entry, input);
   const std::string mode = text(entry, "mode");
-  if (!mode.empty() && mode != "nearest" && mode != "bilinear") {
-    throw FormatError(file_ + ": " + entry.place + ".mode is '" + excerpt(mode) + "', expected nearest or bilinear");
-  }
+  if (!mode.empty() && mode != "nearest" && mode != "bilinear")
+    refuse(entry.place + ".mode is '" + excerpt(mode) + "', expected nearest or bilinear");
   const bool sized = entry.find("size") != nullptr;
   if (sized == (entry.find("factor") != nullptr)) {
-    throw FormatError(file_ + ": " + entry.place + ": has " +
-                      (sized ? "both 'factor' and 'size'" : "neither 'factor' nor 'size'") + ", expected one of them");
+    refuse(entry.place + ": has " + (sized ? "both 'factor' and 'size'" : "neither 'factor' nor 'size'") +
+           ", expected one of them");
   }
   Extent size = extent(entry, "size", 1, {1, 1}, largest_resolution);
   const double factor = number(entry, "factor", 1);
@@ -193,9 +192,8 @@ Source Expansion::append_resize(const Entry& entry, Source input) {
   const auto scaled = [&](std::int64_t length) {
     const double result = std::floor(static_cast<double>(length) * factor);
     if (result >= 1 && result <= largest_resolution) return static_cast<int>(result);
-    throw FormatError(file_ + ": " + entry.place + ".factor is " + shortest(factor) + ", which makes " +
-                      shortest(result) + " of " + std::to_string(length) + " pixels, expected 1 to " +
-                      std::to_string(largest_resolution));
+    refuse(entry.place + ".factor is " + shortest(factor) + ", which makes " + shortest(result) + " of " +
+           std::to_string(length) + " pixels, expected 1 to " + std::to_string(largest_resolution));
   };
   if (!sized) size = {scaled(from[2]), scaled(from[3])};
   const Shape output = {1, from[1], size.height, size.width};

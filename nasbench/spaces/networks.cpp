@@ -42,9 +42,7 @@ void require_addable(const NamedNetwork& network) {
                      "' cannot name a network: expected at most 200 bytes without commas, quotes, control "
                      "characters and blanks around it; rename it");
   }
-  if (network.operators.empty()) {
-    throw InputError(network.origin + ": network '" + network.name + "' has no operators");
-  }
+  if (network.operators.empty()) throw InputError(network.origin + ": network '" + network.name + "' has no operators");
   for (const OperatorSpecification& op : network.operators) {
     if (is_countable(op)) continue;
     throw InputError(network.origin + ": network '" + network.name +

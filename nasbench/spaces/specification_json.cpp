@@ -32,7 +32,7 @@ Shape shape_from(const json& value, const JsonReader& reader, const std::string&
 ElementType element_type(const JsonReader& reader) {
   const std::string text = reader.text("type", "float32");
   std::vector<std::string_view> known;
-  for (int type = 0; type <= static_cast<int>(ElementType::boolean); ++type) {
+  for (int type = 0; type <= static_cast<int>(ElementType::int16); ++type) {
     known.push_back(name(static_cast<ElementType>(type)));
     if (known.back() == text) return static_cast<ElementType>(type);
   }
@@ -67,6 +67,7 @@ json specification_json(const OperatorSpecification& op) {
   if (op.groups != 1) object["groups"] = op.groups;
   if (op.bias) object["bias"] = true;
   if (op.type != ElementType::float32) object["type"] = name(op.type);
+  if (op.weight_bits != 0) object["weight_bits"] = op.weight_bits;
   if (!op.constants.empty()) object["constants"] = op.constants;
   return object;
 }
@@ -94,6 +95,8 @@ OperatorSpecification specification_from_json(const json& value, const std::stri
       shape_from(reader.require("output", "the shape of what the operator gives"), reader, reader.full("output"));
   op.constants = shapes_from(reader, "constants");
   op.type = element_type(reader);
+  op.weight_bits = reader.whole_number("weight_bits", 0, 0);
+  if (op.weight_bits > 64) reader.fail("weight_bits", "at most 64", *reader.find("weight_bits"));
   return op;
 }
 

@@ -17,9 +17,7 @@ FileBlocks::FileBlocks(const fs::path& path) : name_(path.string()), stream_(&st
   if (!fs::exists(status)) throw FileError(name_ + ": no such file");
   if (fs::is_directory(status)) throw FileError(name_ + ": is a folder, expected a file");
   file_.open(path, std::ios::binary);
-  if (!file_) {
-    throw FileError(name_ + ": cannot open this file (" + std::generic_category().message(errno) + ")");
-  }
+  if (!file_) throw FileError(name_ + ": cannot open this file (" + std::generic_category().message(errno) + ")");
   stream_ = &file_;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -178,41 +180,40 @@ class TfliteModel {
                                      {13, flat_table(std::move(options))}}));
   }
 
-  /// A further subgraph with weights of that shape, which an operator may run: the first is number 1.
-  void subgraph(const std::vector<std::int32_t>& shape) {
-    weights("inner", shape);
-    graphs_.push_back(flat_table({{0, flat_tables({tensors_.back()})}}));
-    tensors_.pop_back();
+  /// A further subgraph, which an operator may run: the first is number 1. `make` adds its operators and returns its
+  /// inputs and outputs.
+  using Ends = std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>;
+  void subgraph(const std::function<Ends(TfliteModel&)>& make) {
+    TfliteModel inner;
+    inner.codes_ = codes_;
+    inner.buffers_ = buffers_;
+    const auto [inputs, outputs] = make(inner);
+    codes_ = inner.codes_;
+    buffers_ = inner.buffers_;
+    graphs_.push_back(flat_table({{0, flat_tables(inner.tensors_)},
+                                  {1, flat_numbers(inputs)},
+                                  {2, flat_numbers(outputs)},
+                                  {3, flat_tables(inner.operators_)}}));
   }
 
   /// A further subgraph of one operator that has options `options`: it takes a tensor of shape `in` and weights.
   void body(int code, const std::vector<std::int32_t>& in, const std::vector<std::int32_t>& weights_shape,
-            const std::vector<std::int32_t>& out, std::map<int, FlatPart::Field> options = {}) {
-    TfliteModel inner;
-    inner.codes_ = codes_;
-    inner.buffers_ = buffers_;
-    const int x = inner.tensor("inner_x", in), w = inner.weights("inner_w", weights_shape);
-    const int y = inner.tensor("inner_y", out);
-    inner.node(code, {x, w, -1}, {y}, std::move(options));
-    codes_ = inner.codes_;
-    buffers_ = inner.buffers_;
-    graphs_.push_back(flat_table({{0, flat_tables(inner.tensors_)},
-                                  {1, flat_numbers(std::vector<std::int32_t>{x})},
-                                  {2, flat_numbers(std::vector<std::int32_t>{y})},
-                                  {3, flat_tables(inner.operators_)}}));
+            const std::vector<std::int32_t>& out, const std::map<int, FlatPart::Field>& options = {}) {
+    subgraph([&](TfliteModel& inner) {
+      const int x = inner.tensor("inner_x", in), w = inner.weights("inner_w", weights_shape);
+      const int y = inner.tensor("inner_y", out);
+      inner.node(code, {x, w, -1}, {y}, options);
+      return Ends{{x}, {y}};
+    });
   }
 
   /// A further subgraph, number 1, that calls itself.
   void self_calling_body(const std::vector<std::int32_t>& shape) {
-    TfliteModel inner;
-    inner.codes_ = codes_;
-    const int x = inner.tensor("inner_x", shape), y = inner.tensor("inner_y", shape);
-    inner.node(31, {x}, {y}, {{0, whole(1)}});
-    codes_ = inner.codes_;
-    graphs_.push_back(flat_table({{0, flat_tables(inner.tensors_)},
-                                  {1, flat_numbers(std::vector<std::int32_t>{x})},
-                                  {2, flat_numbers(std::vector<std::int32_t>{y})},
-                                  {3, flat_tables(inner.operators_)}}));
+    subgraph([&](TfliteModel& inner) {
+      const int x = inner.tensor("inner_x", shape), y = inner.tensor("inner_y", shape);
+      inner.node(31, {x}, {y}, {{0, whole(1)}});
+      return Ends{{x}, {y}};
+    });
   }
 
   /// With so many more tensors of one shape, which stands in the file once.

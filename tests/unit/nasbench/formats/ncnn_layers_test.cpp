@@ -77,6 +77,9 @@ TEST(NcnnLayers, WhatMovesNumbersHasItsShape) {
   EXPECT_EQ(shape("0=5", "Diag d 1 1 x y 0=-1"), (Shape{1, 6, 6}));
   EXPECT_EQ(shape("0=6 1=8", "Diag d 1 1 x y 0=1"), (Shape{1, 5}));
   EXPECT_EQ(shape("0=16000", "Spectrogram s 1 1 x y 0=512 1=2 2=160"), (Shape{1, 257, 101}));
+  EXPECT_EQ(shape(image, "SPP p 1 1 x y 1=3"), (Shape{1, 4 * 21}));
+  EXPECT_EQ(shape(image, "StatisticsPooling p 1 1 x y 0=1"), (Shape{1, 8}));
+  EXPECT_EQ(shape(image, "Proposal p 1 1 x y 3=50"), (Shape{1, 50, 1, 4}));
   const Network region = network_of(image, {"Input b 0 1 b 0=4", "ROIAlign r 2 1 x b y 0=7 1=5"});
   EXPECT_EQ(tensor_type(region, region.outputs.at(0)).shape, (Shape{1, 4, 5, 7}));
   const Network copied = network_of(image, {"Input s 0 1 s 0=2 1=8 2=4", "CopyTo c 2 1 x s y"});

@@ -42,15 +42,98 @@ TEST(TfliteReader, SubgraphsThatCallEachOtherWithoutEnd_AreRefused) {
   EXPECT_NE(tflite_refusal(model.bytes({from}, {to})).find("nested more than 16 deep"), std::string::npos);
 }
 
-TEST(TfliteReader, WhatABranchComputes_IsRemarked) {
-  constexpr int branch = 118, fully_connected = 9;
+TEST(TfliteReader, OfTwoBranchesTheOneThatComputesMoreCounts) {
+  constexpr int branch = 118, fully_connected = 9, tanh = 28;
+  for (const bool larger_first : {true, false}) {
+    Model model;
+    const int condition = model.tensor("c", {1}), x = model.tensor("x", {3, 4}), y = model.tensor("y", {3, 4});
+    model.body(fully_connected, {3, 4}, {4, 4}, {3, 4});
+    model.subgraph([](Model& inner) {
+      const int from = inner.tensor("from", {3, 4}), to = inner.tensor("to", {3, 4});
+      inner.node(tanh, {from}, {to});
+      return Model::Ends{{from}, {to}};
+    });
+    model.node(branch, {condition, x}, {y},
+               {{0, Model::whole(larger_first ? 1 : 2)}, {1, Model::whole(larger_first ? 2 : 1)}});
+    const Network network = read_tflite_bytes(model.bytes({condition, x}, {y}));
+    EXPECT_EQ(lines(network), std::vector<std::string>{"linear 3x4 -> 3x4 float32"});
+    ASSERT_EQ(network.remarks.size(), 1U);
+    EXPECT_EQ(network.remarks[0],
+              "the condition of If 'y' depends on the data: the branch that computes more is counted");
+  }
+  Model other;
+  const int condition = other.tensor("c", {1}), x = other.tensor("x", {3, 4}), y = other.tensor("y", {3, 4});
+  other.body(fully_connected, {3, 4}, {4, 4}, {3, 4});
+  other.body(fully_connected, {3, 4}, {8, 4}, {3, 8});
+  other.node(branch, {condition, x}, {y}, {{0, Model::whole(1)}, {1, Model::whole(2)}});
+  EXPECT_NE(tflite_refusal(other.bytes({condition, x}, {y})).find("its branches give 3x4 and 3x8"), std::string::npos);
+}
+
+/// x is weighed by the same matrix while i, which begins with 0 or is an input, is less than `limit`; it counts in
+/// steps of 2.
+std::string loop(std::int32_t limit, bool known) {
+  constexpr int add = 0, fully_connected = 9, less = 58, loop = 119;
   Model model;
-  const int condition = model.tensor("c", {1}), x = model.tensor("x", {3, 4}), y = model.tensor("y", {3, 4});
-  model.body(fully_connected, {3, 4}, {4, 4}, {3, 4});
-  model.node(branch, {condition, x}, {y}, {{0, Model::whole(1)}, {1, Model::whole(1)}});
-  const Network network = read_tflite_bytes(model.bytes({condition, x}, {y}));
-  ASSERT_EQ(network.remarks.size(), 1U);
-  EXPECT_NE(network.remarks[0].find("what the subgraphs of If 'y' compute is not counted"), std::string::npos);
+  const int first = known ? model.number("i", 0) : model.tensor("i", {}, Model::int32);
+  const int x = model.tensor("x", {3, 4}), last = model.tensor("last", {}, Model::int32);
+  const int y = model.tensor("y", {3, 4});
+  model.subgraph([&](Model& inner) {
+    const int i = inner.tensor("i", {}, Model::int32), state = inner.tensor("state", {3, 4});
+    const int goes_on = inner.tensor("goes_on", {});
+    inner.node(less, {i, inner.number("limit", limit)}, {goes_on});
+    return Model::Ends{{i, state}, {goes_on}};
+  });
+  model.subgraph([&](Model& inner) {
+    const int i = inner.tensor("i", {}, Model::int32), state = inner.tensor("state", {3, 4});
+    const int next = inner.tensor("next", {}, Model::int32), weighed = inner.tensor("weighed", {3, 4});
+    inner.node(fully_connected, {state, inner.weights("w", {4, 4}), -1}, {weighed});
+    inner.node(add, {i, inner.number("step", 2)}, {next});
+    return Model::Ends{{i, state}, {next, weighed}};
+  });
+  model.node(loop, {first, x}, {last, y}, {{0, Model::whole(1)}, {1, Model::whole(2)}});
+  return known ? model.bytes({x}, {y}) : model.bytes({first, x}, {y});
+}
+
+TEST(TfliteReader, ALoopThatCountsRunsThatOften_WithOneMatrix) {
+  for (const std::int32_t limit : {1, 2, 9}) {
+    const std::int64_t runs = (limit + 1) / 2;
+    const Network network = read_tflite_bytes(loop(limit, true));
+    EXPECT_EQ(multiply_adds(network), runs * 3 * 4 * 4) << limit;
+    EXPECT_EQ(parameter_count(network), 4 * 4) << limit;
+    EXPECT_TRUE(network.remarks.empty());
+  }
+  EXPECT_TRUE(read_tflite_bytes(loop(0, true)).nodes.empty());
+  const Network open = read_tflite_bytes(loop(9, false));
+  EXPECT_EQ(multiply_adds(open), 3 * 4 * 4);
+  ASSERT_EQ(open.remarks.size(), 1U);
+  EXPECT_NE(open.remarks[0].find("the data say how often While 'last' runs: one iteration is counted"),
+            std::string::npos)
+      << open.remarks[0];
+  Model other;
+  const int from = other.tensor("from", {1, 8}), to = other.tensor("to", {1, 8});
+  other.node(119, {from}, {to}, {{0, Model::whole(1)}, {1, Model::whole(2)}});
+  EXPECT_NE(tflite_refusal(other.bytes({from}, {to})).find("there is no subgraph 1"), std::string::npos);
+}
+
+TEST(TfliteReader, WeightsTakeTheBitsThatTheFileStoresThemIn_AndSharedOnesCountOnce) {
+  constexpr int fully_connected = 9, dequantize = 6;
+  for (const auto& [type, bits] : std::vector<std::pair<Model::Type, int>>{{Model::int8, 8}, {Model::float16, 16}}) {
+    Model model;
+    const int x = model.tensor("x", {3, 4}), y = model.tensor("y", {3, 4}), z = model.tensor("z", {3, 4});
+    int weights = model.weights("w", {4, 4}, type);
+    if (type == Model::float16) {
+      const int real = model.tensor("real", {4, 4});
+      model.node(dequantize, {weights}, {real});
+      weights = real;
+    }
+    model.node(fully_connected, {x, weights, -1}, {y});
+    model.node(fully_connected, {y, weights, -1}, {z});
+    const Network network = read_tflite_bytes(model.bytes({x}, {z}));
+    EXPECT_EQ(lines(network),
+              (std::vector<std::string>(2, "linear 3x4 -> 3x4 weights of " + std::to_string(bits) + " bits float32")));
+    EXPECT_EQ(parameter_count(network), 4 * 4);
+    EXPECT_EQ(weight_bytes(network.nodes[0].operation), 4 * 4 * bits / 8);
+  }
 }
 
 TEST(TfliteReader, LayersWithAState_CountTheirProducts) {

@@ -137,6 +137,20 @@ void add_weights(Nodes& nodes, const std::string& name) {
   value.mutable_t()->set_data_location(TensorProto::EXTERNAL);
 }
 
+/// A sparse tensor of that shape of which so many numbers are stored.
+inline void set_sparse(onnx::SparseTensorProto& sparse, const std::string& name, const std::vector<std::int64_t>& shape,
+                       int stored) {
+  for (const std::int64_t dimension : shape) sparse.add_dims(dimension);
+  sparse.mutable_values()->set_name(name);
+  sparse.mutable_values()->set_data_type(TensorProto::FLOAT);
+  sparse.mutable_indices()->set_data_type(TensorProto::INT64);
+  for (TensorProto* part : {sparse.mutable_values(), sparse.mutable_indices()}) part->add_dims(stored);
+  for (int i = 0; i < stored; ++i) {
+    sparse.mutable_values()->add_float_data(0.5F);
+    sparse.mutable_indices()->add_int64_data(i);
+  }
+}
+
 inline Network read_bytes(const std::string& bytes, const OnnxReadOptions& options = {}) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "model.onnx";

@@ -137,5 +137,55 @@ TEST(OnnxContributed, ThoseThatMoveNumbersHaveTheirShapes) {
   EXPECT_EQ(shape(halves), (Shape{2, 8, 32}));
 }
 
+TEST(OnnxContributed, FrequenciesWindowsDistancesAndTablesHaveTheirShapes) {
+  const auto shape = [](const OneNode& one) { return output_of(read(one.model)); };
+  EXPECT_EQ(shape(contributed("Rfft", {1, 8, 10}, {"x"})), (Shape{1, 8, 6, 2}));
+  EXPECT_EQ(shape(contributed("Irfft", {1, 8, 6, 2}, {"x"})), (Shape{1, 8, 10}));
+  OneNode windows = contributed("UnfoldTensor", {2, 10, 3}, {"x"});
+  set_integer(*windows.node, "dim", 1);
+  set_integer(*windows.node, "size", 4);
+  set_integer(*windows.node, "step", 3);
+  EXPECT_EQ(shape(windows), (Shape{2, 3, 3, 4}));
+  OneNode distances = contributed("CDist", {5, 16}, {"x", "w"});
+  distances.model.weights("w", {7, 16});
+  EXPECT_EQ(shape(distances), (Shape{5, 7}));
+  EXPECT_EQ(multiply_adds(read(distances.model)), 5 * 7 * 16);
+  OneNode rows = contributed("TorchEmbedding", {2, 3}, {"table", "x"});
+  rows.model.weights("table", {100, 16});
+  EXPECT_EQ(shape(rows), (Shape{2, 3, 16}));
+  OneNode bias = contributed("RelativePositionBias", {32, 8}, {"x", "q", "k"});
+  bias.model.integers("q", {10}).integers("k", {12});
+  EXPECT_EQ(shape(bias), (Shape{1, 8, 10, 12}));
+  OneNode complex = contributed("ComplexMul", {2, 8, 2}, {"x", "w"});
+  complex.model.weights("w", {1, 8, 2});
+  EXPECT_EQ(shape(complex), (Shape{2, 8, 2}));
+}
+
+TEST(OnnxContributed, PackedWeightsOfFourAndEightBitsOfFloats) {
+  OneNode four = contributed("MatMulBlockQuantizedFp4Weight", {2, 64}, {"x", "w", "scales", "scale"});
+  four.model.weights("w", {48, 32}, TensorProto::UINT8).weights("scales", {48, 4}, TensorProto::UINT8);
+  four.model.scalar("scale", 1);
+  const Network network = read(four.model);
+  EXPECT_EQ(output_of(network), (Shape{2, 48}));
+  EXPECT_EQ(multiply_adds(network), 2 * 64 * 48);
+  EXPECT_EQ(weight_bytes(network), 64 * 48 / 2);
+  OneNode eight = contributed("MatMulNBits", {2, 64}, {"x", "w", "scales"});
+  eight.model.weights("w", {48, 2, 32}, TensorProto::UINT8).weights("scales", {96});
+  set_integer(*eight.node, "K", 64);
+  set_integer(*eight.node, "N", 48);
+  set_integer(*eight.node, "bits", 8);
+  EXPECT_EQ(parameter_count(read(eight.model)), 64 * 48);
+  EXPECT_EQ(weight_bytes(read(eight.model)), 64 * 48);
+}
+
+TEST(OnnxContributed, HowManyTokensASearchGivesDependsOnTheData) {
+  OneNode search = contributed("GreedySearch", {1, 8}, {"x", "most"});
+  search.model.integers("most", {20});
+  onnx::GraphProto& decoder = body(*search.node, "decoder");
+  add(decoder, "Relu", {"ids"}, "logits");
+  expect_refusal(search.model, {"the length of the output of GreedySearch 'n_y' depends on the data, and nothing is "
+                                "computed before it"});
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench

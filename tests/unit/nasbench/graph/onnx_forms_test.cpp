@@ -122,20 +122,18 @@ TEST(OnnxForms, ParametersAreWeightsAndNoScalesOrStates) {
 
 TEST(OnnxForms, SparseWeightsCountByTheirShape) {
   for (const int stored : {3, 5000}) {  // 5,000 numbers and their places are more than the reader keeps
-    OneNode crafted("MatMul", {1, 256}, {"x", "w"});
-    onnx::SparseTensorProto& sparse = *crafted.model.graph().add_sparse_initializer();
-    for (const std::int64_t dimension : {256, 64}) sparse.add_dims(dimension);
-    sparse.mutable_values()->set_name("w");
-    sparse.mutable_values()->set_data_type(TensorProto::FLOAT);
-    sparse.mutable_indices()->set_data_type(TensorProto::INT64);
-    for (TensorProto* part : {sparse.mutable_values(), sparse.mutable_indices()}) part->add_dims(stored);
-    for (int i = 0; i < stored; ++i) {
-      sparse.mutable_values()->add_float_data(0.5F);
-      sparse.mutable_indices()->add_int64_data(i);
+    for (const bool constant_node : {false, true}) {
+      OneNode crafted("MatMul", {1, 256}, {"x", "w"});
+      onnx::AttributeProto value;
+      value.set_name("sparse_value");
+      value.set_type(onnx::AttributeProto::SPARSE_TENSOR);
+      set_sparse(*value.mutable_sparse_tensor(), "w", {256, 64}, stored);
+      if (constant_node) *crafted.model.node("Constant", {}, {"w"}).add_attribute() = value;
+      if (!constant_node) *crafted.model.graph().add_sparse_initializer() = value.sparse_tensor();
+      const Network network = read(crafted.model);
+      EXPECT_EQ(multiply_adds(network), 256 * 64);
+      EXPECT_EQ(parameter_count(network), 256 * 64);
     }
-    const Network network = read(crafted.model);
-    EXPECT_EQ(multiply_adds(network), 256 * 64);
-    EXPECT_EQ(parameter_count(network), 256 * 64);
   }
 }
 

@@ -182,6 +182,17 @@ TEST(OnnxReader, NewerOpsetsAreReadAsFarAsTheirOperatorsAreKnown) {
                                                           "global_pool 1x3x8x8 -> 1x3 float32"}));
 }
 
+TEST(OnnxReader, AnOpsetThatIsNewerThanItsRules_IsRemarked) {
+  const auto remarks = [](std::int64_t opset) {
+    Model model(opset);
+    model.input("input", {1, 8}).output("output").node("Relu", {"input"}, {"output"});
+    return read(model).remarks;
+  };
+  EXPECT_TRUE(remarks(23).empty());
+  ASSERT_EQ(remarks(24).size(), 1U);
+  EXPECT_NE(remarks(24)[0].find("opset 24, newer than this program knows"), std::string::npos);
+}
+
 /// Tag and length of a field of bytes in the encoding of protocol buffers.
 std::string field_of_bytes(int number, std::uint64_t length) {
   std::string text(1, static_cast<char>(number << 3 | 2));

@@ -181,6 +181,17 @@ TEST(OnnxShapes, ATensorThatSeveralOperatorsShareCountsOnce) {
   EXPECT_EQ(multiply_adds(network), 2 * 16 * 16);
 }
 
+TEST(OnnxShapes, PartsOfATensorCountAsWhatTheyAreTogether) {
+  Model model(18);
+  model.input("x", {2, 16}).weights("w", {32, 8}).output("first").output("second").output("again");
+  model.node("Split", {"w"}, {"a", "b"});
+  model.node("MatMul", {"x", "a"}, {"first"});
+  model.node("MatMul", {"x", "b"}, {"second"});
+  model.node("MatMul", {"x", "b"}, {"again"});
+  EXPECT_EQ(multiply_adds(read(model)), 3 * 2 * 16 * 8);
+  EXPECT_EQ(parameter_count(read(model)), 32 * 8);
+}
+
 TEST(OnnxShapes, AVectorThatAnIdentityHandsOnIsOneOfItsOwn) {
   for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{16}, std::vector<std::int64_t>{2000}}) {
     Model model;  // two norms that were never trained: PyTorch writes their scales once

@@ -109,10 +109,12 @@ TEST(OnnxValues, WhatIsWrittenIsReadBack) {
 TEST(OnnxValues, TypesAreTheNearestThatSpecificationsHave) {
   EXPECT_EQ(element_type(TensorProto::COMPLEX64), ElementType::float64);
   EXPECT_EQ(element_type(TensorProto::STRING), ElementType::uint8);
-  EXPECT_EQ(element_type(TensorProto::UINT16), ElementType::int32);
+  EXPECT_EQ(element_type(TensorProto::UINT16), ElementType::int16);
   EXPECT_EQ(element_type(TensorProto::UINT64), ElementType::int64);
   EXPECT_EQ(element_type(TensorProto::BFLOAT16 + 1), ElementType::int8);  // floats of 8 bits
   EXPECT_EQ(element_type(TensorProto::UNDEFINED), ElementType::float32);
+  EXPECT_EQ(bit_count(TensorProto::BFLOAT16 + 1), 8);
+  EXPECT_EQ(bit_count(TensorProto::DOUBLE), 64);
   EXPECT_EQ(whole_number(std::nan("")), 0);
   EXPECT_GT(whole_number(1e300), static_cast<std::int64_t>(9e18));
 }

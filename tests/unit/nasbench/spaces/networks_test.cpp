@@ -127,10 +127,13 @@ TEST(NetworksFile, ReadsBackAsTheSameNetworks) {
   builder.output(builder.add("sum", a, b));
   const Network network = builder.take();
   const Architecture with_edges = add_network(named_network("edges", network, "edges.onnx"));
+  OperatorSpecification quantised = convolution(4, 4, 1);
+  quantised.type = ElementType::int16;
+  quantised.weight_bits = 4;
   const Architecture without =
-      add_network(named_network("list", {convolution(3, 4, 3), convolution(4, 4, 1)}, "l.csv"));
+      add_network(named_network("list", {convolution(3, 4, 3), convolution(4, 4, 1), quantised}, "l.csv"));
   const json written = networks_json({with_edges, without});
-  EXPECT_EQ(written.at("operators").size(), 3U) << "equal operators are written once";
+  EXPECT_EQ(written.at("operators").size(), 4U) << "equal operators are written once";
   EXPECT_EQ(add_networks(written, "copy.json"), (std::vector<Architecture>{with_edges, without}));
   EXPECT_EQ(named_network(with_edges).sources, (std::vector<std::vector<int>>{{-1}, {-1}, {0, 1}}));
   EXPECT_EQ(named_network(with_edges).hash, content_hash(network));
@@ -196,6 +199,9 @@ TEST(NetworksFile, WhatIsWrong_IsNamedWithItsPlace) {
   bad = good;
   bad["operators"][0]["output"] = {1, 1000000000, 1000000000};
   EXPECT_NE(complaint(bad).find("operators[0].output"), std::string::npos) << complaint(bad);
+  bad = good;
+  bad["operators"][0]["weight_bits"] = 65;
+  EXPECT_NE(complaint(bad).find("operators[0].weight_bits"), std::string::npos) << complaint(bad);
   bad = good;
   bad["networks"][0]["operators"][0] = 7;
   EXPECT_NE(complaint(bad).find("networks[0].operators"), std::string::npos) << complaint(bad);
