@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """MONNET's grids with all their six dimensions (its Tables 3 and 4) and its errors on single layers (Figure 4), separable
-convolutions among them, on libtorch-frozen and opencv-dnn. Writes experiments/paper/layer_grids/.
+convolutions among them, on libtorch-frozen or opencv-dnn. Writes experiments/paper/layer_grids/, whose page shows the runtimes that
+were measured.
 
   experiments/paper/layer_grids.py measure RUNTIME [SECONDS]   goes on where the last piece stopped; wants a processor to itself
   experiments/paper/layer_grids.py page"""
