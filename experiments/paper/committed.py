@@ -242,10 +242,10 @@ def nn_meter_figure_9(networks):
             row = rows[key]
             cells[called].append(f"{100 * float(row['acc10']):.0f} ({100 * float(row['median_error']):.0f} %)")
         trainings = [row for row in read(ROOT / "experiments/paper/brp_nas/results.csv") if row["runtime"] == runtime]
-        for features in dict.fromkeys(row["features"] for row in trainings):
-            mean = lambda name, features=features: 100 * statistics.fmean(
-                float(row[name]) for row in trainings if row["features"] == features)
-            cells[f"BRP-NAS, {features} of operators"].append(f"{mean('acc10'):.0f} ({mean('median_error'):.0f} %)")
+        for known_of in dict.fromkeys(row["features"] for row in trainings):
+            mean = lambda name, known_of=known_of: 100 * statistics.fmean(
+                float(row[name]) for row in trainings if row["features"] == known_of)
+            cells[f"BRP-NAS, {known_of} of operators"].append(f"{mean('acc10'):.0f} ({mean('median_error'):.0f} %)")
     return ("63 networks, for OpenCV 61, by what is learned from 100 and 98 other whole networks, and by sums of kernels: share "
             "within ±10 %, in percent, and in brackets the median error. 43 of them are published ones of families that nobody has "
             "seen. The others are of the synthetic space, of which 30 and 28 are learned from. FLOPs and MAC (all values of feature "
