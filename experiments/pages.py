@@ -35,6 +35,7 @@ NETWORKS, KERNELS = "datasets/data/networks", "datasets/data/kernels"
 SOURCES = {
     "across_spaces": (None, [NETWORKS, "datasets/data/fbnet_40", "datasets/data/cells"]),
     "between_spaces": ("between_spaces", [NETWORKS]),
+    "brp_nas": (None, [NETWORKS, KERNELS]),
     "by_kernel": (None, [KERNELS]),
     "cold": (None, []),
     "cores": (None, []),
@@ -48,6 +49,7 @@ SOURCES = {
     "inside_networks": (None, [NETWORKS, "datasets/data/operators"]),
     "isolation_modes": (None, [NETWORKS, KERNELS]),
     "kernel_deduction": (None, []),
+    "layer_grids": (None, [NETWORKS]),
     "load": (None, []),
     "kernel_trees": (None, [NETWORKS, "datasets/data/operators"]),
     "measuring_time": (None, [NETWORKS, KERNELS, "datasets/data/operators"]),
@@ -68,6 +70,7 @@ SOURCES = {
     "structured_scale": (None, []),
     "structured_simulated": (None, []),
     "two_cores": (None, [NETWORKS, KERNELS]),
+    "variants": (None, [NETWORKS, KERNELS]),
 }
 
 # README.md's table of the HELP task: what a row is called, of which file, and the method there.

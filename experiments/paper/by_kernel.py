@@ -52,13 +52,12 @@ def networks_of(rows):
     return {"format": "tenshot.networks/1", "networks": networks, "operators": operators}
 
 
-def predicted(tenshot, rules, learned, asked, folder):
-    """ms of each kernel that is asked."""
+def predicted(tenshot, rules, learned, document, folder):
+    """ms of each network of the document, by forests of the kernels that are learned."""
     with (folder / "kernels.csv").open("w", newline="") as file:
         table = csv.DictWriter(file, learned[0].keys())
         table.writeheader()
         table.writerows(learned)
-    document = networks_of(asked)
     (folder / "networks.json").write_text(json.dumps(document))
     (folder / "names.csv").write_text("\n".join(["architecture", *(network["name"] for network in document["networks"])]) + "\n")
     for arguments in (["kernels", "train", "--kernels", "kernels.csv", "--rules", rules, "--out", "forests.tenshot"],
@@ -85,7 +84,7 @@ def main():
             learned = [row for row, of in zip(rows, fold) if of != number]
             asked = [row for row, of in zip(rows, fold) if of == number]
             with tempfile.TemporaryDirectory() as temporary:
-                values = predicted(tenshot, folder / "kernels_rules.json", learned, asked, Path(temporary))
+                values = predicted(tenshot, folder / "kernels_rules.json", learned, networks_of(asked), Path(temporary))
             for row, value in zip(asked, values):
                 measured = float(row["latency_ms"])
                 ratios[row["kernel"]].append(value / measured)

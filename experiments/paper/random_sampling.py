@@ -101,7 +101,8 @@ def compare(tenshot):
         for name in ("random", "adaptive"):
             learned = [{key: row[key] for key in (*SPECIFICATION, "latency_ms")} for row in of(name)]
             with tempfile.TemporaryDirectory() as temporary:
-                values = by_kernel.predicted(tenshot, committed.DATA / "kernels" / runtime / "rules.json", learned, asked, Path(temporary))
+                values = by_kernel.predicted(tenshot, committed.DATA / "kernels" / runtime / "rules.json", learned, by_kernel.networks_of(asked),
+                                             Path(temporary))
             measured = [float(row["latency_ms"]) for row in asked]
             ratios = [value / ms for value, ms in zip(values, measured)]
             rmse = statistics.fmean((value - ms) ** 2 for value, ms in zip(values, measured)) ** 0.5
