@@ -67,6 +67,7 @@ SOURCES = {
     "staircases": (None, []),
     "structured_scale": (None, []),
     "structured_simulated": (None, []),
+    "synthetic_networks": (None, [NETWORKS, KERNELS]),
     "two_cores": (None, [NETWORKS, KERNELS]),
 }
 
