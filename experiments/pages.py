@@ -69,6 +69,7 @@ SOURCES = {
     "staircases": (None, []),
     "structured_scale": (None, []),
     "structured_simulated": (None, []),
+    "synthetic_networks": (None, [NETWORKS, KERNELS]),
     "two_cores": (None, [NETWORKS, KERNELS]),
     "variants": (None, [NETWORKS, KERNELS]),
 }
