@@ -38,8 +38,8 @@ constexpr std::size_t samples = 10;
 const trainer::Declaration<KindOptions> kind_options({
     {"variance", &KindOptions::variance, trainer::Allowed(0, 1e300),
      "Variance of a log cost of its own, before any device is known."},
-    {"error_freedom", &KindOptions::error_freedom, trainer::Allowed(0, 1e300),
-     "ν of a Student distribution of networks about a device's costs; 0: Gaussian."},
+    {"error_freedom", &KindOptions::error_freedom, trainer::Allowed(1e-3, 1e300),
+     "ν of the Student distribution of networks about a device's costs."},
     {"noise", &KindOptions::noise, trainer::Allowed(1e-6, 1e3), "Deviation of log latency about a device's costs."},
     {"fewest", &KindOptions::fewest, trainer::Allowed(1, 1000), "Device-runtimes that are a kind of their own."},
     {"measure_variance", &KindOptions::measure_variance, trainer::Allowed(0, 1e300),

@@ -281,18 +281,6 @@ Eigen::MatrixXd similarity(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   return (-squared.array().max(0).sqrt()).exp();
 }
 
-/// The mean of the devices' costs. A feature that costs them nothing costs a trifle, in units of the median latency, so
-/// that a network's place tells its features.
-Eigen::VectorXd typical_costs(const Eigen::MatrixXd& costs, const Eigen::MatrixXd& features) {
-  constexpr double trifle = 1e-6;
-  const Eigen::VectorXd largest = features.colwise().maxCoeff();
-  Eigen::VectorXd typical = costs.colwise().mean();
-  for (Index f = 0; f < typical.size(); ++f) {
-    if (largest[f] > 0) typical[f] = std::max(typical[f], trifle / largest[f]);
-  }
-  return typical;
-}
-
 CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) {
   const Index devices = pool.latency_ms.rows(), features = pool.features.cols();
   const auto operator_features = static_cast<Index>(pool.operator_features);
@@ -322,8 +310,11 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
   library.differences = profile_differences(pool.features, library.costs);
   if (!compared) return library;
   set_kinds_apart(pool.labels, options.kinds, library.differences);
-  library.places = {typical_costs(library.costs, pool.features), options.similarity_length, options.similarity_scale,
-                    options.similarity_noise};
+  // What costs nobody anything costs a trifle of the median latency: a network's place tells all its features.
+  const Eigen::ArrayXd largest = pool.features.colwise().maxCoeff();
+  const Eigen::ArrayXd trifle = (largest > 0).select(1e-6 / largest, 0);
+  library.places = {library.costs.colwise().mean().transpose().cwiseMax(trifle.matrix()), options.similarity_length,
+                    options.similarity_scale, options.similarity_noise};
   library.known = library.places.of(pool.features);
   const Eigen::MatrixXd kernel = similarity(library.known, library.known);
   library.known_weights.resize(pool.features.rows(), devices);

@@ -63,10 +63,8 @@ void fit(const Measured& measured, double noise_variance, double error_freedom, 
     const Eigen::VectorXd latency = terms.rowwise().sum();
     const Eigen::MatrixXd slopes = latency.cwiseInverse().asDiagonal() * terms;
     const Eigen::VectorXd error = measured.log_latency - latency.array().log().matrix();
-    Eigen::VectorXd weight = Eigen::VectorXd::Constant(error.size(), 1 / noise_variance);
-    if (error_freedom > 0) {
-      weight.array() *= (error_freedom + 1) / (error_freedom + error.array().square() / noise_variance);
-    }
+    const Eigen::VectorXd weight =
+        (error_freedom + 1) / (error_freedom + error.array().square() / noise_variance) / noise_variance;
     system = precision;
     system.selfadjointView<Eigen::Lower>().rankUpdate((weight.cwiseSqrt().asDiagonal() * slopes).transpose());
     factor.compute(system);

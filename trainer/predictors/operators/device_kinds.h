@@ -61,7 +61,7 @@ struct KindView {
 struct KindOptions {
   double variance = 0.5;        ///< of a log cost of its own, before any device is known
   double noise = 0.07;          ///< σ of log latency about a device's costs, as some networks would show it
-  double error_freedom = 4;     ///< ν of a Student distribution of networks about these costs; 0: they are Gaussian
+  double error_freedom = 4;     ///< ν of the Student distribution of networks about these costs
   double measure_variance = 1;  ///< of what costs of one measure share, before any device is known
   double prior_devices = 6;     ///< what these two count as, in devices
   double kind_devices = 4;      ///< what all device-runtimes count as, in devices, where a kind's are few

@@ -20,19 +20,12 @@ FeatureScale scale_of(std::size_t networks) {
   return {std::vector<std::size_t>(networks, 0), Eigen::VectorXd::Zero(static_cast<Index>(networks))};
 }
 
-/// The log of what each network takes on a usual device, [networks], up to what all share: means over networks and over
-/// devices, in turn.
-Eigen::RowVectorXd usual_log_latency(const Eigen::MatrixXd& log_latency) {
-  constexpr int rounds = 10;
-  const Eigen::ArrayXXd known = log_latency.array().isFinite().cast<double>();
-  const Eigen::ArrayXXd values = (known > 0).select(log_latency.array(), 0);
-  Eigen::RowVectorXd usual = Eigen::RowVectorXd::Zero(log_latency.cols());
-  for (int round = 0; round < rounds; ++round) {
-    const Eigen::ArrayXXd left = values - known.rowwise() * usual.array();
-    const Eigen::ArrayXd speed = left.rowwise().sum() / known.rowwise().sum();
-    usual = ((values - known.colwise() * speed).colwise().sum() / known.colwise().sum()).matrix();
-  }
-  return usual;
+/// The log of what each network takes on a usual device, [networks], up to what all share.
+Eigen::RowVectorXd usual_log_latency(const Eigen::ArrayXXd& latency_ms) {
+  const Eigen::ArrayXXd known = latency_ms.isFinite().cast<double>();
+  const Eigen::ArrayXXd log_latency = (known > 0).select(latency_ms.log(), 0);
+  const Eigen::ArrayXd speed = log_latency.rowwise().sum() / known.rowwise().sum();
+  return (log_latency - known.colwise() * speed).colwise().sum() / known.colwise().sum();
 }
 
 /// Devices that share at least half of the networks of the one that has fewer, in groups.
@@ -90,7 +83,7 @@ std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const De
     }
     const auto networks = static_cast<Index>(group.networks.size());
     const Eigen::MatrixXd of_group = latency_ms(devices, group.networks);
-    const Eigen::RowVectorXd usual = usual_log_latency(of_group.array().log().matrix());
+    const Eigen::RowVectorXd usual = usual_log_latency(of_group);
     // Relative to a usual device networks are alike, as costs of one measure are held to be.
     group.kinds = fit_kinds(Eigen::MatrixXd::Identity(networks, networks), scale_of(group.networks.size()),
                             (of_group.array().rowwise() / usual.array().exp()).matrix(), own, options);

@@ -23,7 +23,7 @@ inline KindOptions group_options() {
   options.variance = 0.02;
   options.prior_devices = 2;
   options.noise = 0.03;
-  options.error_freedom = 0;
+  options.error_freedom = 1e9;  // Gaussian
   options.device_freedom = 4;
   options.fewest = 8;            // a mean of fewer would say what single device-runtimes measured
   options.network_variance = 0;  // a network is a cost of its own here
