@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """nn-Meter's Figure 9 with BRP-NAS as a peer (Dudziak et al., NeurIPS 2020, §3.1): a graph convolutional network learns from
-whole networks of the families to learn from and predicts networks of other families, the same as the other rows of that
-figure in committed.py. Needs PyTorch. Writes experiments/paper/brp_nas/; an interrupted run goes on where it was.
+whole networks and predicts others, the same as the other rows of that figure in committed.py, most of them of families that it
+has not seen. Needs PyTorch. Writes experiments/paper/brp_nas/; an interrupted run goes on where it was.
 
   experiments/paper/brp_nas.py [TRAININGS]   so many more, all unless said; the page shows what there is of them"""
 
@@ -17,6 +17,9 @@ import time
 import torch
 
 import committed
+
+sys.path.append(str(committed.ROOT / "experiments/cells"))
+from middle_ranks import ranks  # noqa: E402
 
 OUT = committed.ROOT / "experiments/paper/brp_nas"
 COLUMNS = ["runtime", "features", "seed", "learned", "validated", "predicted", "epochs", "acc10", "acc10_published",
@@ -143,18 +146,6 @@ def trained(rows, judges, width, seed):
     return network, epoch
 
 
-def ranks(values):
-    """Of each value; equal ones share the mean of theirs."""
-    of = {}
-    for rank, value in enumerate(sorted(values)):
-        of.setdefault(value, []).append(rank)
-    return [statistics.fmean(of[value]) for value in values]
-
-
-def spearman(left, right):
-    return statistics.correlation(ranks(left), ranks(right))
-
-
 def row_of(networks, runtime, features, seed):
     role = {row["network"]: row["role"] for row in committed.read(committed.DATA / "kernels/split.csv")}
     known = {row["network"]: float(row["latency_ms"])
@@ -176,7 +167,7 @@ def row_of(networks, runtime, features, seed):
     published = [ratios[name] for name in test if not networks.family[name].startswith("synthetic")]
     return [runtime, features, seed, len(learned), len(judges), len(test), epochs,
             f"{committed.within(ratios.values()) / 100:.4f}", f"{committed.within(published) / 100:.4f}",
-            f"{statistics.median(errors):.4f}", f"{statistics.fmean(errors):.4f}", f"{spearman(predicted, measured):.4f}",
+            f"{statistics.median(errors):.4f}", f"{statistics.fmean(errors):.4f}", f"{statistics.correlation(ranks(predicted), ranks(measured)):.4f}",
             f"{seconds:.0f}"]
 
 

@@ -11,8 +11,6 @@ TENSHOT is the program, build/tenshot unless said. One core, which nothing else 
 
 import collections
 import csv
-import gzip
-import io
 import itertools
 import json
 import os
@@ -24,7 +22,8 @@ from pathlib import Path
 
 import committed
 
-sys.path.append(str(committed.ROOT / "experiments/networks"))
+sys.path += [str(committed.ROOT / "experiments/networks"), str(committed.ROOT / "experiments/kernels")]
+from isolation_modes import operator_type  # noqa: E402
 
 TENSHOT = Path(os.environ.get("TENSHOT", committed.ROOT / "build/tenshot")).resolve()
 FOLDER = committed.ROOT / "build/synthetic_networks"
@@ -81,14 +80,7 @@ def published():
     """Names of the pool's published CNNs without depthwise convolutions, which NATS-Bench has not."""
     networks = committed.Networks()
     return {name for name in networks.published() if networks.family[name] not in ("vit", "mixer")
-            and "depthwise convolution" not in {kind_of(networks.specifications[index]) for index in networks.operators[name]}}
-
-
-def kind_of(spec):
-    """A convolution's kind by its groups, any other operator's own."""
-    if spec["kind"] != "convolution" or spec.get("groups", 1) == 1:
-        return spec["kind"]
-    return "depthwise convolution" if spec["groups"] == spec["inputs"][0][1] else "grouped convolution"
+            and "depthwise_convolution" not in {operator_type(networks.specifications[index]) for index in networks.operators[name]}}
 
 
 def blocks():
@@ -137,17 +129,6 @@ def set_of(name):
     return name.split("_")[0] if name.startswith(("synthetic_cnn", "sizes_")) else "published"
 
 
-def packed(path, rows):
-    """A table; packed, with the same bytes for the same rows, where it is large."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    content = text.getvalue().encode()
-    if len(content) > 50_000:
-        path = path.with_name(path.name + ".gz")
-        content = gzip.compress(content, 9, mtime=0)
-    path.write_bytes(content)
-
-
 class Networks:
     """What the measured networks execute."""
 
@@ -190,7 +171,10 @@ def keep():
             if name in took and (set_of(name) != "published" or name in wanted):
                 keys = [committed.specification_key(networks.specifications[index]) for index in networks.counts[name]]
                 rows.append([name, f"{latency:.5g}", " ".join(f"{took[name][key]:.3g}" for key in keys)])
-        packed(OUT / f"{runtime}.csv", rows)
+        table = FOLDER / f"{runtime}.csv"
+        with table.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
+        subprocess.run([committed.ROOT / "experiments/shared/keep_table.sh", table, OUT], check=True)
 
 
 def main():

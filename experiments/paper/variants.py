@@ -20,6 +20,7 @@ import by_kernel
 import committed
 
 sys.path.insert(0, str(committed.ROOT / "experiments/kernels"))
+from isolation_modes import SPECIFICATION  # noqa: E402
 
 OUT = committed.ROOT / "experiments/paper/variants"
 RUNTIME, RUNS, RUNS_OF_ORIGINAL = "libtorch-frozen", 15, 25
@@ -27,7 +28,6 @@ NETWORKS = ["alexnet_r224", "vgg11_r96", "densenet121_r128", "resnet18_r224", "s
             "mobilenet_v1_w1_r224", "mobilenet_v2_w1.0_r224", "mobilenet_v3_large_w1.0_r224", "shufflenet_v2_x1_0_r224",
             "mnasnet_w1.0_r224"]
 LEAST, MOST, WINDOWS, CLASSES = 0.2, 1.8, (1, 3, 5, 7), 1000
-SPECIFICATION = ["operation", "function", "inputs", "output", "window", "stride", "dilation", "groups", "bias"]
 
 
 class Variant:
@@ -205,8 +205,7 @@ def page(tenshot):
         ways[f"{way}, one factor"] = [factor * ms for ms in ways[way]]
     kept, cells = [], []
     for name in [*NETWORKS, "all"]:
-        places = [place for place, row in enumerate(rows) if row["network"] in (name, name if name != "all" else row["network"])
-                  and row["variant"] != "0"]
+        places = [place for place, row in enumerate(rows) if name in (row["network"], "all") and row["variant"] != "0"]
         cells.append([name, len(places)])
         for way, values in ways.items():
             ratios = [values[place] / measured[place] for place in places]

@@ -92,8 +92,8 @@ void append(LayerReader& layer, NetworkNode node);
 /// Activation `kind` of `source` (LayerReader::give_activated).
 Source activated(LayerReader& layer, const Source& source, int kind, const std::vector<double>& numbers);
 
-/// Adds a layer's operators and gives its outputs. All throw FormatError where the layer contradicts itself or its
-/// inputs.
+/// Adds a layer's operators and gives its outputs; functions of this type are declared by it. All throw FormatError
+/// where the layer contradicts itself or its inputs.
 using Convert = void(LayerReader&);
 
 Convert convolution, deconvolution, volume_convolution, volume_pooling, deformable_convolution, unfold, pooling,

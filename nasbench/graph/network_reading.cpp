@@ -76,8 +76,9 @@ Network read_checked(const std::filesystem::path& path, const std::function<Netw
     const std::string remark = remark_on_weights(operators);
     if (!remark.empty()) network.remarks.push_back(remark);
     std::set<std::string> said;  // what is in a loop is read again and again
-    for (const std::string& text : std::exchange(network.remarks, {})) {
-      if (said.insert(excerpt(text, longest_message)).second) network.remarks.push_back(excerpt(text, longest_message));
+    for (const std::string& whole : std::exchange(network.remarks, {})) {
+      const std::string text = excerpt(whole, longest_message);
+      if (said.insert(text).second) network.remarks.push_back(text);
     }
     require_sound(network);
     return network;

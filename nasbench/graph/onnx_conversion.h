@@ -42,7 +42,7 @@ inline void keep_first_input(Conversion& c) {
 inline int small(std::int64_t number) { return static_cast<int>(number); }
 
 /// A conversion fills in Conversion::result and says whether it has understood the node; if not, the node is opaque.
-/// All throw FormatError where the node contradicts itself.
+/// All throw FormatError where the node contradicts itself. Functions of this type are declared by it.
 using Convert = bool(Conversion&);
 
 Convert convolution, gemm, matrix_product, packed_product, experts, pool, global_pool;

@@ -17,7 +17,6 @@ using Eigen::Index;
 
 constexpr double usual_noise_count = 8;  ///< networks that KindOptions::noise counts as
 constexpr double least_noise = 0.01;
-constexpr double first_noise_variance = 0.01;
 constexpr double scale_variance = 4;  ///< of a device's log speed, before any was seen
 
 /// A mean and covariance of log costs.
@@ -196,7 +195,7 @@ Gaussian maximise(const std::vector<Measured>& measured, const Eigen::MatrixXd& 
     prior.mean = Eigen::VectorXd::Constant(features, sum / count - std::log(static_cast<double>(features)));
     prior.covariance = basic + scale_variance * Eigen::MatrixXd::Ones(features, features);
   }
-  std::vector<double> noise_variance(members.size(), std::min(first_noise_variance, 2 * options.noise * options.noise));
+  std::vector<double> noise_variance(members.size(), 2 * options.noise * options.noise);
   Eigen::VectorXd shared = Eigen::VectorXd::Zero(networks);
   for (int round = 0; round < options.rounds; ++round) {
     const Eigen::MatrixXd precision = prior.covariance.llt().solve(Eigen::MatrixXd::Identity(features, features));
