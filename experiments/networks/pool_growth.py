@@ -3,7 +3,8 @@
 
     pool_growth.py run TENSHOT POOLS TABLES WORK CLASS SPLIT POOL   one class of devices, one split, one pool: appends to
                                                                     WORK/results.csv, which keeps what is there
-    pool_growth.py cut POOLS TABLE [SEED]                           the part of each board of a table, as JSON
+    pool_growth.py cut POOLS TABLE [SEED [chips]]                   the part of each board of a table, as JSON: boards are
+                                                                    families, or those of one chip are
     pool_growth.py page WORK FOLDER                                 means over devices and splits: FOLDER/results.csv and README.md
 
 A class is left out by family: boards of one chip, phones, graphics cards, or our runtimes with all their settings. Families
@@ -120,8 +121,11 @@ def cut_of(devices, parts, seed=7, family=lambda device: device["device"]):
     return {name: number % parts for number, name in enumerate(order)}
 
 
-def cut(pools, table, seed=7):
-    print(json.dumps(cut_of(devices_of(Path(pools) / table), TABLES[table][1], int(seed))))
+def cut(pools, table, seed=7, of="boards"):
+    devices = devices_of(Path(pools) / table)
+    family = family_of if of == "chips" else lambda device: device["device"]
+    parts = cut_of(devices, TABLES[table][1], int(seed), family)
+    print(json.dumps({device["device"]: parts[family(device)] for device in devices.values()}))
 
 
 def knowledge_without(tenshot, pools, table, left_out, unseen, kind, checkpoint):
