@@ -71,7 +71,7 @@ knowledge() {
   "$tenshot" train "${pools[@]}" --predictor "$predictor" --knowledge "$sources" --out "$out/$name.tenshot"
 }
 knowledge networks operators experiments/shared/knowledge_networks.json datasets/data/networks datasets/data/sizes \
-  "$work/mobile-cnn" \
+  datasets/data/gpu "$work/mobile-cnn" \
   "$work/ncnn-boards" "$work/help-fbnet" "$work/help-ofa"
 knowledge cells structured experiments/shared/knowledge_cells.json datasets/data "$work/help-nasbench201"
 if [ "$out" = checkpoints ]; then experiments/checkpoint_cards.sh; fi

@@ -24,12 +24,14 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-OURS = ("networks", "sizes")  # of datasets/data
+MACHINE = ("networks", "sizes")  # of datasets/data: what one machine measured
+OURS = (*MACHINE, "gpu")
 TABLES = {  # the definitions of its networks, parts, one in n is new
     "mobile-cnn": ("mobile-cnn/operators.csv", 4, 2),
     "ncnn-boards": ("ncnn-boards/networks.json", 5, 3),
     "help-ofa": (None, 3, 2),  # beside the imported rows
     "networks": (None, 5, 2),
+    "gpu": (None, 3, 2),  # draws of new networks: there is one board, always left out
 }
 CLASSES = {  # the table, which devices, whether networks are new
     "phones, processors, new networks": ("mobile-cnn", "processors", True),
@@ -39,6 +41,8 @@ CLASSES = {  # the table, which devices, whether networks are new
     "boards, processors, new networks": ("ncnn-boards", "processors", True),
     "boards, GPUs, new networks": ("ncnn-boards", "GPUs", True),
     "desktops, GPUs, new networks": ("help-ofa", "GPUs", True),
+    "a server's GPU": ("gpu", "GPUs", False),
+    "a server's GPU, new networks": ("gpu", "GPUs", True),
     "our runtimes, new networks": ("networks", "processors", True),
 }
 POOLS = ("kind", "table", "everything")
@@ -132,13 +136,15 @@ def knowledge_without(tenshot, pools, table, left_out, unseen, kind, checkpoint)
     """Trains on what POOL means: `table` alone or everything, of one kind of devices or of all."""
     folder = checkpoint.with_suffix(".pools")
     shutil.rmtree(folder, ignore_errors=True)
-    tables = EVERYTHING if "everything" in checkpoint.name else OURS if table in OURS else (table,)
+    tables = EVERYTHING if "everything" in checkpoint.name else MACHINE if table in MACHINE else (table,)
     for name in tables:
         source = folder_of(pools, name)
         drop = set(left_out)
         if kind:
             drop |= {i for i, device in devices_of(source).items() if kind_of(device) != kind}
         copy_pool(source, folder / name, drop, unseen)
+        if not devices_of(folder / name):
+            shutil.rmtree(folder / name)
     given = [word for source in sorted(folder.iterdir()) for word in ("--pool", str(source))]
     subprocess.run([tenshot, "train", *given, "--predictor", "operators", "--out", checkpoint, "--quiet"], check=True)
     shutil.rmtree(folder)
@@ -167,11 +173,13 @@ def run(tenshot, pools, tables, work, name, split, pool):
     work, split = Path(work), int(split)
     if split >= parts or (new and pool in SCALED_PEERS) or (table in OURS and pool == SAID):
         return
+    if table == "gpu" and (pool in ("kind", "table", *SCALED_PEERS) or (split > 0 and not new)):
+        return  # nothing else is of its kind, and known networks are the same in each draw
     known = {}
-    for part in OURS if table in OURS else (table,):
+    for part in MACHINE if table in MACHINE else (table,):
         known.update(devices_of(folder_of(pools, part)))
     families = cut_of(known, parts, family=family_of)
-    left_out = {i for i, device in known.items() if families[family_of(device)] == split}
+    left_out = {i for i, device in known.items() if table == "gpu" or families[family_of(device)] == split}
     targets = [i for i in sorted(left_out) if kind_of(known[i]) == kind and known[i]["folder"].parent.name != "sizes"]
     latencies = {i: read(device["folder"] / "latencies.csv") for i, device in known.items()}
     others = [{row["architecture"]: float(row["latency_ms"]) for row in latencies[i]} for i in known if i not in left_out]
@@ -241,7 +249,7 @@ are cut in parts (five, of phones four, of graphics cards three), and each part 
 devices of its own kind in its own table (kind), from that table (table), and from everything that the shipped knowledge was
 learned from (everything); and from that where `adapt --runtime` says what runs the networks (everything, runtime said). "New
 networks" says that a third (boards) or half of the networks is left out of the pool, and those
-are predicted. Ten networks are measured that `tenshot plan` chose; peers measure the ten that it chose by everything. *Nearest
+are predicted. The server's GPU has three draws of new networks. Ten networks are measured that `tenshot plan` chose; peers measure the ten that it chose by everything. *Nearest
 device scaled* is the device of the table that the ten are most like, times one factor; *mean device scaled* the geometric mean
 of all of them; both need devices that measured the networks, so they are no peers where networks are new. Means over device-runtimes; the best of each class in bold.
 

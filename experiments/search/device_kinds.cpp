@@ -3,7 +3,8 @@
 //              [--set '{"kind_share": 0.3}' …]
 // Prints a line for each runtime and setting: the runs, and the means of their shares within ±10 and ±20 %. Of the
 // networks one in N is left out of the pool. With --operators, what operators take is learned where it was measured.
-// Of the settings, "said" says what runs the networks on the new device, and "similarity_length" is the library's.
+// Of the settings, "said" says what runs the networks on the new device, "planning_noise" is the σ that planning
+// expects, and "similarity_length" is the library's.
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 
 #include "datasets/pool/joined_pools.h"
 #include "experiments/shared/program.h"
@@ -47,6 +49,9 @@ const trainer::Declaration<KindOptions> kind_options({
     {"prior_devices", &KindOptions::prior_devices, trainer::Allowed(0, 1e300), "What these two count as, in devices."},
     {"kind_devices", &KindOptions::kind_devices, trainer::Allowed(0, 1e300),
      "What all device-runtimes count as, in devices, where a kind's are few."},
+    {"cluster_devices", &KindOptions::cluster_devices, trainer::Allowed(0, 1e9),
+     "Device-runtimes of a kind for each cluster of it; 0: none."},
+    {"most_clusters", &KindOptions::most_clusters, trainer::Allowed(1, 1e9), "Clusters of a kind, at most."},
     {"measure_devices", &KindOptions::measure_devices, trainer::Allowed(0, 1e300),
      "What costs of one measure count as in the mean of a cost that few inform."},
     {"setting_power", &KindOptions::setting_power, trainer::Allowed(0, 1),
@@ -66,6 +71,7 @@ struct Score {
 struct Setting {
   std::string text;
   bool said = false;  ///< what runs the networks on the new device
+  std::optional<double> planning_noise = std::nullopt;
   PosteriorOptions posterior;
   LibraryOptions library;
   std::string of_library;  ///< settings with equal ones have the same library
@@ -117,11 +123,11 @@ void score_device(const Known& known, const PoolNumbers& numbers, const std::vec
   std::vector<std::size_t> all(candidates.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   sampling::InformationOptions planning;
-  planning.noise = expected_noise(library);
+  const Eigen::MatrixXd rows = known.features(candidates, Eigen::all);
+  planning.noise = setting.planning_noise.value_or(expected_noise(library, rows, setting.posterior));
   Rng rng(1);
   const std::vector<std::size_t> chosen =
-      sampling::choose_informative(prior_covariance(library, known.features(candidates, Eigen::all), setting.posterior),
-                                   all, {}, samples, rng, planning);
+      sampling::choose_informative(prior_covariance(library, rows, setting.posterior), all, {}, samples, rng, planning);
   AdaptationFeatures set;
   std::vector<Index> measured;
   for (const std::size_t c : chosen) {
@@ -197,6 +203,8 @@ Setting setting_of(const std::string& text) {
   Setting setting;
   setting.said = json.value("said", false);
   json.erase("said");
+  if (json.contains("planning_noise")) setting.planning_noise = json["planning_noise"].get<double>();
+  json.erase("planning_noise");
   setting.library.similarity_length = json.value("similarity_length", setting.library.similarity_length);
   json.erase("similarity_length");
   setting.text = text;

@@ -20,20 +20,26 @@ if [ "${1:-}" = groups ]; then
   done
   settings=()
   for groups in "" '"variance": 0.5, "noise": 0.07, "error_freedom": 4, "prior_devices": 6' '"noise": 0.01' '"noise": 0.05' \
-    '"variance": 0.05, "prior_devices": 6' '"error_freedom": 4' '"rounds": 25'; do
+    '"variance": 0.05, "prior_devices": 6' '"error_freedom": 4' '"cluster_devices": 0' '"cluster_devices": 8' \
+    '"most_clusters": 3' '"most_clusters": 8' '"kind_devices": 10'; do
     settings+=(--set "{\"said\": true, \"groups\": {$groups}}")
+  done
+  for more in '' '"said": true, "evidence_power": 1' '"said": true, "planning_noise": 0.01' '"said": true, "planning_noise": 0.03' \
+    '"said": true, "planning_noise": 0.06'; do
+    settings+=(--set "{$more}")
   done
   {
     echo "# Groups of networks: what was chosen"
     echo
     echo "Boards of ncnn's public table are left out by chip, cut in two ways that [pool_growth](../networks/pool_growth/README.md)"
-    echo "has not, and predicted by the others of that table from ten networks that a plan chose; what runs the networks is said."
-    echo "A setting says what it changes of \`group_options\`. They were chosen on these rows."
+    echo "has not, and predicted by the others of that table from ten networks that a plan chose. With \`said\` what runs the"
+    echo "networks is said. A setting says what it changes of \`group_options\`, and which noise planning expects. They were chosen"
+    echo "on these rows."
     echo
     echo "| held out | setting | runs | ±10 / ±20 % |"
     echo "|---|---|---|---|"
     OPENBLAS_NUM_THREADS=1 "$build/experiments/device_kinds" --pool "$imported/ncnn-boards" --runtime "ncnn;ncnn, Vulkan" \
-      "${cuts[@]}" --parts "0;1;2;3;4" "${settings[@]}" --set '{"said": true, "evidence_power": 1}'
+      "${cuts[@]}" --parts "0;1;2;3;4" "${settings[@]}"
   } >"$build/device_groups.md"
   mv "$build/device_groups.md" experiments/search/device_groups.md
   exit

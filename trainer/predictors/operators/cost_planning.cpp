@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "trainer/predictors/posterior/latency_solver.h"
 
@@ -98,16 +99,31 @@ LatencyCovariance covariance_of_group(const NetworkGroup& group, const std::vect
   return covariance;
 }
 
+/// The first of the library's groups that has all networks, and where they stand in it; no group where none has.
+struct GroupPlaces {
+  const NetworkGroup* group = nullptr;
+  std::vector<Index> places;
+};
+
+GroupPlaces group_of(const CostLibrary& library, const Eigen::MatrixXd& near, const PosteriorOptions& options) {
+  for (const NetworkGroup& group : library.groups) {
+    auto places = options.group_share > 0 ? places_in(group, near) : std::nullopt;
+    if (places) return {&group, std::move(*places)};
+  }
+  return {};
+}
+
+Eigen::MatrixXd similarity_to_known(const CostLibrary& library, const Eigen::MatrixXd& features) {
+  return library.places.compared() ? similarity(library.places.of(features), library.known) : Eigen::MatrixXd();
+}
+
 }  // namespace
 
 LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::MatrixXd& features,
                                    const PosteriorOptions& options) {
-  Eigen::MatrixXd near;
-  if (library.places.compared()) near = similarity(library.places.of(features), library.known);
-  for (const NetworkGroup& group : library.groups) {
-    const auto places = options.group_share > 0 ? places_in(group, near) : std::nullopt;
-    if (places) return covariance_of_group(group, *places);
-  }
+  const Eigen::MatrixXd near = similarity_to_known(library, features);
+  const GroupPlaces found = group_of(library, near, options);
+  if (found.group != nullptr) return covariance_of_group(*found.group, found.places);
   if (!library.kinds.empty()) {
     return covariance_of_kind(library, library.kinds.front(), features.leftCols(library.costs.cols()), near);
   }
@@ -168,8 +184,11 @@ LatencyCovariance posterior_covariance(const CostPosterior& posterior, const Eig
   return covariance;
 }
 
-double expected_noise(const CostLibrary& library) {
-  constexpr double of_unlike_networks = 0.1, usual = 0.06;
+double expected_noise(const CostLibrary& library, const Eigen::MatrixXd& features, const PosteriorOptions& options) {
+  constexpr double of_unlike_networks = 0.1, usual = 0.06, of_group = 0.02;
+  const bool grouped =
+      !library.groups.empty() && group_of(library, similarity_to_known(library, features), options).group != nullptr;
+  if (grouped) return of_group;
   return library.places.compared() && library.kinds.empty() ? of_unlike_networks : usual;
 }
 

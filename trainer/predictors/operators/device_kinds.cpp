@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "nasbench/support/median.h"
+#include "trainer/predictors/operators/device_clusters.h"
 
 namespace tenshot::trainer::operators {
 
@@ -235,6 +236,25 @@ std::vector<KindMember> members_of(const std::vector<std::size_t>& devices, cons
   return members;
 }
 
+/// Those of a kind's devices that are alike, where they are enough; `all` has every device in its order.
+std::vector<std::vector<std::size_t>> clusters_of(const std::vector<std::size_t>& devices, const DeviceKind& all,
+                                                  const KindOptions& options) {
+  const std::size_t count = options.cluster_devices == 0 ? 1 : devices.size() / options.cluster_devices;
+  if (count < 2) return {};
+  Eigen::MatrixXd profiles(all.log_costs.size(), static_cast<Index>(devices.size()));
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    profiles.col(static_cast<Index>(i)) = all.members[devices[i]].log_costs;
+  }
+  profiles.rowwise() -= profiles.colwise().mean().eval();
+  std::vector<std::vector<std::size_t>> clusters;
+  for (std::vector<std::size_t>& cluster : alike_devices(profiles, std::min(count, options.most_clusters))) {
+    if (cluster.size() < options.fewest) continue;
+    for (std::size_t& device : cluster) device = devices[device];
+    clusters.push_back(std::move(cluster));
+  }
+  return clusters;
+}
+
 }  // namespace
 
 void set_residuals(DeviceKind& kind) {
@@ -301,9 +321,10 @@ std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const Feature
   for (const auto& [name, own] : by_kind) {
     if (own.size() < options.fewest) {
       others.insert(others.end(), own.begin(), own.end());
-    } else if (own.size() < devices) {
-      learn(name, own);
+      continue;
     }
+    if (own.size() < devices) learn(name, own);
+    for (const std::vector<std::size_t>& cluster : clusters_of(own, kinds.front(), options)) learn(name, cluster);
   }
   std::sort(others.begin(), others.end());
   if (others.size() >= options.fewest && others.size() < devices) learn("other runtimes", others);

@@ -68,7 +68,10 @@ struct KindOptions {
   double measure_devices = 2;   ///< what costs of one measure count as in the mean of a cost that few inform
   double setting_power = 0.7;   ///< n settings of a board and kind count as n^(1 − setting_power) boards
   std::size_t fewest = 4;       ///< device-runtimes that are a kind of their own
-  int rounds = 8;               ///< of expectation-maximisation
+  /// Device-runtimes of a kind that are alike are kinds too, one for each of so many device-runtimes and at most
+  /// most_clusters: a new one is often like some of its kind, and far from all. 0: kinds have no clusters.
+  std::size_t cluster_devices = 0, most_clusters = 5;
+  int rounds = 8;  ///< of expectation-maximisation
   /// ν of a Student distribution of devices about their kind (Lange, Little and Taylor, 1989): smaller counts a device
   /// that is unlike the others less. 0: all count alike.
   double device_freedom = 0;
@@ -82,8 +85,9 @@ void set_residuals(DeviceKind& kind);
 /// Keeps of the residuals' covariance its twelve leading directions.
 void keep_leading_residuals(DeviceKind& kind);
 
-/// All device-runtimes together as the first kind, then those of `labels` that have enough device-runtimes. `features`
-/// are [networks, features], `latency_ms` [devices, networks] with NaN where nothing was measured.
+/// All device-runtimes together as the first kind, then those of `labels` that have enough device-runtimes, and under
+/// the same name clusters of theirs. `features` are [networks, features], `latency_ms` [devices, networks] with NaN
+/// where nothing was measured.
 std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const FeatureScale& scale,
                                   const Eigen::MatrixXd& latency_ms, const DeviceLabels& labels,
                                   const KindOptions& options = {});

@@ -22,6 +22,7 @@ inline KindOptions group_options() {
   KindOptions options;
   options.variance = 0.02;
   options.prior_devices = 2;
+  options.cluster_devices = 16;
   options.noise = 0.03;
   options.error_freedom = 1e9;  // Gaussian
   options.device_freedom = 4;

@@ -50,7 +50,7 @@ class NewPhone {
     std::vector<std::size_t> candidates(known_.size());
     std::iota(candidates.begin(), candidates.end(), std::size_t{0});
     sampling::InformationOptions planning;
-    planning.noise = expected_noise(library);
+    planning.noise = expected_noise(library, pool.features);
     Rng rng(7);
     const auto chosen =
         sampling::choose_informative(prior_covariance(library, pool.features), candidates, {}, 10, rng, planning);

@@ -152,6 +152,45 @@ TEST(NetworkGroups, LeaveOutADeviceThatMeasuredNoneOfTheirNetworks) {
   EXPECT_TRUE(groups[0].kinds[0].log_costs.allFinite());
 }
 
+/// Forty boards of one runtime: of every second one the odd networks take twice as long.
+PoolNumbers boards_of_two_sorts() {
+  PoolNumbers pool = many_boards();
+  Rng rng(6);
+  pool.latency_ms.resize(40, networks);
+  pool.labels = {};
+  for (Index d = 0; d < 40; ++d) {
+    const double speed = 0.5 * rng.normal();
+    for (Index n = 0; n < networks; ++n) {
+      pool.latency_ms(d, n) = std::exp(speed + (n % 2 * d % 2 == 1 ? std::log(2) : 0) + 0.02 * rng.normal());
+    }
+    pool.labels.kind.emplace_back("processors");
+    pool.labels.board.push_back("board" + std::to_string(d));
+  }
+  return pool;
+}
+
+TEST(NetworkGroups, HaveClustersOfBoardsThatAreAlike) {
+  const PoolNumbers pool = boards_of_two_sorts();
+  const std::vector<NetworkGroup> groups = fit_groups(pool.latency_ms, pool.labels);
+  ASSERT_EQ(groups.size(), 1U);
+  ASSERT_EQ(groups[0].kinds.size(), 3U) << "all boards, and two clusters of twenty";
+  for (std::size_t k : {1U, 2U}) {
+    const DeviceKind& cluster = groups[0].kinds[k];
+    EXPECT_EQ(cluster.name, "processors");
+    ASSERT_EQ(cluster.members.size(), 20U);
+    for (const KindMember& member : cluster.members) EXPECT_EQ(member.device % 2, cluster.members[0].device % 2);
+    const double factor = std::exp(cluster.log_costs[1] - cluster.log_costs[0]);
+    EXPECT_NEAR(factor, cluster.members[0].device % 2 == 1 ? 2 : 1, 0.1);
+  }
+}
+
+TEST(NetworkGroups, ExpectLessNoiseOfAPlanThanCostsDo) {
+  const Eigen::MatrixXd features = many_boards().features;
+  PosteriorOptions without;
+  without.group_share = 0;
+  EXPECT_LT(expected_noise(library_of_boards(), features), expected_noise(library_of_boards(), features, without));
+}
+
 TEST(NetworkGroups, MakeAPlanByHowTheirLatenciesVary) {
   const sampling::LatencyCovariance prior = prior_covariance(library_of_boards(), many_boards().features, {});
   Rng rng(1);
