@@ -196,9 +196,8 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
     if (component.entry >= others.size()) ++component.entry;  // kinds stand behind the own entry
   }
   for (CostComponent& component : own.components) component.entry = others.size();
-  // From up to ten profiled networks the own operators are taken to have this error for networks that they were not
-  // told, from more one that falls with the root of their number (experiments/networks/profiled_networks says on what
-  // both were chosen). The power makes the share change quickly about it.
+  // Up to ten profiled networks leave the own operators this error for networks that they were not told; it falls with
+  // the root of more (experiments/networks/profiled_networks). The power makes the share change quickly about it.
   constexpr double own_error = 0.2, few_networks = 10;
   const double times_few = std::max(1.0, static_cast<double>(profiled) / few_networks);
   const double errors = error_left_out(rest, set, options) * std::sqrt(times_few) / own_error;
