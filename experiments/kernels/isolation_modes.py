@@ -36,9 +36,12 @@ QUARTERED = 40      # networks whose quarters are measured
 LEAST_KERNELS = 8   # of a kind, for a line in the table
 LEAST_MS = 0.005    # inside: what takes less is the noise of a call
 BUDGET = 120        # seconds of the device in which kernels are measured
+FOLDS = 5           # of the networks to learn from, by family, in which learners are compared
 FACTORS = [10, 100]  # networks whose latencies say by how much all sums are multiplied
 RUNTIMES = ["libtorch-frozen", "opencv-dnn"]
 MODES = ["alone", "fed", "embedded", "cold", "neighbours", "neighbours, cold"]
+LEARNERS = {"forest": [*MODES, "inside", "inside, all"], "boosted": ["alone", "inside", "inside, all"]}  # in which modes
+COMPARED = ["opencv-dnn"]  # runtimes that have other learners than forests
 SPECIFICATION = ["operation", "function", "inputs", "output", "window", "stride", "dilation", "groups", "bias"]
 KERNELS = ["network", "kernel", *SPECIFICATION, "inside_ms", *MODES, *(f"{mode}: s" for mode in MODES)]
 NETWORKS = ["network", "role", "latency_ms", "profiled_ms", "build_s", "latency_s", "profile_s"]
@@ -351,8 +354,8 @@ def isolated_table(rows):
     return committed.table(["kind", "kernels", *MODES], [*body, sums])
 
 
-def predicted(kernels, rules, asked, whole=None):
-    """{network: ms} by forests of the kernels; corrected by the composition of the networks `whole`, where there are any."""
+def predicted(kernels, rules, asked, whole=None, learner="forest"):
+    """{network: ms} by the kernels; corrected by the composition of the networks `whole`, where there are any."""
     networks = ["--networks", str(ROOT / "datasets/data/networks/networks.json")]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -363,7 +366,7 @@ def predicted(kernels, rules, asked, whole=None):
         if whole:
             (folder / "measured.csv").write_text("\n".join(["architecture,latency_ms", *(f"{name},{ms}" for name, ms in whole.items())]) + "\n")
             corrected = ["--measurements", "measured.csv", "--correction", "composition", *networks]
-        for arguments in (["kernels", "train", "--kernels", "kernels.csv", "--rules", rules, *corrected, "--out", "forests.tenshot"],
+        for arguments in (["kernels", "train", "--learner", learner, "--kernels", "kernels.csv", "--rules", rules, *corrected, "--out", "forests.tenshot"],
                           ["predict", "--predictor", "forests.tenshot", *networks, "--archs", "asked.csv", "--out", "predictions.csv"]):
             done = subprocess.run([str(Path(TENSHOT).resolve()), *map(str, arguments), "--quiet"], cwd=folder, capture_output=True, text=True, check=False)
             if done.returncode != 0:
@@ -385,40 +388,70 @@ def within_budget(rows, mode):
     return chosen, seconds
 
 
+def inside_rows(runtime, learned):
+    """All kernels of these networks that have a time, as the networks have them: medians."""
+    inside = {}
+    for row in read(OUT / runtime / "inside.csv"):
+        if row["network"] in learned:
+            inside.setdefault((row["kernel"], *(row[column] for column in SPECIFICATION)), []).append(float(row["latency_ms"]))
+    medians = {key: statistics.median(values) for key, values in inside.items()}
+    return [[*key, ms] for key, ms in medians.items() if ms > 0]
+
+
+def folds(runtime, learner, measured, learned):
+    """Predicted over measured of each network to learn from, by the kernels of the other folds: whole families, synthetic
+    networks each for itself."""
+    family = {row["network"]: row["family"] for row in committed.read(ROOT / "datasets/data/networks/families.csv")}
+    group = {name: name if family[name].startswith("synthetic") else family[name] for name in learned}
+    order = sorted(set(group.values()), key=lambda name: own_networks.hashed("fold", name))
+    ratios = []
+    for fold in range(FOLDS):
+        asked = [name for name in learned if order.index(group[name]) % FOLDS == fold]
+        values = predicted(inside_rows(runtime, set(learned) - set(asked)), rules_of(runtime), asked, learner=learner)
+        ratios += [ms / measured[name] for name, ms in values.items()]
+    return ratios
+
+
 def accuracy(runtime, done):
     """Adds what a runtime's rows lack to results.csv."""
-    folder = OUT / runtime
-    rows, networks = read(folder / "kernels.csv"), [row for row in read(folder / "networks.csv") if row["latency_ms"]]
+    rows, networks = read(OUT / runtime / "kernels.csv"), [row for row in read(OUT / runtime / "networks.csv") if row["latency_ms"]]
     measured = {row["network"]: float(row["latency_ms"]) for row in networks}
     learned = [row for row in networks if row["role"] == "train"]
+    names = [row["network"] for row in learned]
     whole_s = lambda of: sum(float(row["build_s"]) + float(row["latency_s"]) for row in of)
-    inside = {}
-    for row in read(folder / "inside.csv"):
-        inside.setdefault((row["kernel"], *(row[column] for column in SPECIFICATION)), []).append(float(row["latency_ms"]))
-    of_all = [[*key, statistics.median(values)] for key, values in inside.items() if statistics.median(values) > 0]
-    profile_s = sum(float(row["profile_s"]) for row in learned)
-    cases = [(mode, *within_budget(rows, mode)) for mode in MODES]
-    cases += [("inside", within_budget(rows, "inside")[0], whole_s(learned) + profile_s), ("inside, all", of_all, whole_s(learned) + profile_s)]
+    inside_s = whole_s(learned) + sum(float(row["profile_s"]) for row in learned)
+    cases = {mode: within_budget(rows, mode) for mode in MODES}
+    cases.update({"inside": (within_budget(rows, "inside")[0], inside_s), "inside, all": (inside_rows(runtime, set(names)), inside_s)})
     tested = [row["network"] for row in networks if row["role"] == "test"]
-    for mode, kernels, seconds in cases:
-        if (runtime, mode) in done:
+
+    def keep(mode, learner, correction, seconds, ratios):
+        row = [runtime, mode, learner, correction, len(cases[mode][0]), f"{seconds:.1f}", len(ratios), f"{committed.within(ratios) / 100:.4f}",
+               f"{statistics.median(abs(ratio - 1) for ratio in ratios):.4f}", f"{statistics.median(ratios):.4f}"]
+        with (OUT / "results.csv").open("a") as file:
+            csv.writer(file, lineterminator="\n").writerow(row)
+        print(*row, flush=True)
+
+    for learner, modes in LEARNERS.items():
+        if runtime not in COMPARED and learner != "forest":
             continue
-        values = predicted(kernels, rules_of(runtime), measured)
-        corrected = {"none": ({name: values[name] for name in tested if name in values}, [])}
-        for count in FACTORS:
-            of = learned[:count]
-            factor = statistics.median(measured[row["network"]] / values[row["network"]] for row in of if row["network"] in values)
-            corrected[f"factor of {len(of)} networks"] = ({name: factor * values[name] for name in tested if name in values}, of)
-        if mode == "inside, all":
-            corrected["composition"] = (predicted(kernels, rules_of(runtime), tested, {row["network"]: measured[row["network"]] for row in learned}), learned)
-        for name, (found, of) in corrected.items():
-            ratios = [ms / measured[network] for network, ms in found.items()]
-            more = 0 if mode.startswith("inside") else whole_s(of)  # whose latencies the profiles come with
-            row = [runtime, mode, name, len(kernels), f"{seconds + more:.1f}", len(ratios), f"{committed.within(ratios) / 100:.4f}",
-                   f"{statistics.median(abs(ratio - 1) for ratio in ratios):.4f}", f"{statistics.median(ratios):.4f}"]
-            with (OUT / "results.csv").open("a") as file:
-                csv.writer(file, lineterminator="\n").writerow(row)
-            print(*row, flush=True)
+        if runtime in COMPARED and (runtime, "inside, all", learner, "folds") not in done:
+            keep("inside, all", learner, "folds", inside_s, folds(runtime, learner, measured, names))
+        for mode in modes:
+            if (runtime, mode, learner, "none") in done:
+                continue
+            kernels, seconds = cases[mode]
+            values = predicted(kernels, rules_of(runtime), measured, learner=learner)
+            corrected = {"none": (1, [])}
+            for count in FACTORS:
+                of = learned[:count]
+                factor = statistics.median(measured[row["network"]] / values[row["network"]] for row in of if row["network"] in values)
+                corrected[f"factor of {len(of)} networks"] = (factor, of)
+            for name, (factor, of) in corrected.items():
+                more = 0 if mode.startswith("inside") else whole_s(of)  # whose latencies the profiles come with
+                keep(mode, learner, name, seconds + more, [factor * values[network] / measured[network] for network in tested if network in values])
+            if mode == "inside, all":
+                values = predicted(kernels, rules_of(runtime), tested, {name: measured[name] for name in names}, learner)
+                keep(mode, learner, "composition", seconds, [ms / measured[network] for network, ms in values.items()])
 
 
 def read(path):
@@ -438,8 +471,8 @@ def honest(runtime):
 def compare():
     kept = OUT / "results.csv"
     if not kept.exists():
-        kept.write_text("runtime,mode,correction,kernels,seconds,predicted,acc10,median_error,predicted_over_measured\n")
-    done = {(row["runtime"], row["mode"]) for row in committed.read(kept)}
+        kept.write_text("runtime,mode,learner,correction,kernels,seconds,predicted,acc10,median_error,predicted_over_measured\n")
+    done = {tuple(row[key] for key in ("runtime", "mode", "learner", "correction")) for row in committed.read(kept)}
     for runtime in RUNTIMES:
         accuracy(runtime, done)
     page()
@@ -450,12 +483,14 @@ def page():
     text = text.replace("HONEST", committed.table(["runtime", "networks", "profile over latency", "quarters", "difference over profile", "sums of profiles, test networks"],
                                                   [honest(runtime) for runtime in RUNTIMES]))
     text = text.replace("ISOLATED", "\n".join(f"### {runtime}\n\n{isolated_table(read(OUT / runtime / 'kernels.csv'))}" for runtime in RUNTIMES))
-    cells = defaultdict(dict)
+    cells, chosen = defaultdict(dict), defaultdict(dict)
     for row in committed.read(OUT / "results.csv"):
-        cells[row["mode"], row["correction"]][row["runtime"]] = (f"{row['kernels']}, {float(row['seconds']):.0f} s, **{100 * float(row['acc10']):.0f}**, "
+        of = chosen if row["correction"] == "folds" else cells
+        of[row["mode"], *([] if of is chosen else [row["correction"]]), row["learner"]][row["runtime"]] = (f"{row['kernels']}, {float(row['seconds']):.0f} s, **{100 * float(row['acc10']):.0f}**, "
                                                                  f"{100 * float(row['median_error']):.0f} %")
-    text = text.replace("ACCURACY", committed.table(["mode", "correction", *RUNTIMES],
-                                                    [[*key, *(of.get(runtime, "–") for runtime in RUNTIMES)] for key, of in cells.items()]))
+    for word, header, of in (("ACCURACY", ["mode", "correction", "learner"], cells), ("FOLDS", ["mode", "learner"], chosen)):
+        body = [[*key, *(by.get(runtime, "–") for runtime in RUNTIMES)] for key, by in of.items()]
+        text = text.replace(word, committed.table([*header, *RUNTIMES], body))
     (OUT / "README.md").write_text(text)
     sys.exit(subprocess.run([sys.executable, ROOT / "experiments/pages.py", "--made", "isolation_modes"], check=False).returncode)
 

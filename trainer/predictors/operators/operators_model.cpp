@@ -25,6 +25,7 @@
 #include "trainer/predictors/operators/operators_archive.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 #include "trainer/predictors/operators/own_entry.h"
+#include "trainer/predictors/operators/own_operators.h"
 #include "trainer/predictors/operators/pool_costs.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 
@@ -93,7 +94,8 @@ class OperatorsModel : public PoolModel {
         features.said.of_entry[e] = pool_.devices[entries[e]].runtime == features.said.name;
       }
     }
-    operators::CostPosterior posterior = has_own ? operators::adapt_beside_own(library, features, assumed)
+    const auto profiled = [&] { return operator_sums(operators::own_operators(*pool_.space, set), set).networks; };
+    operators::CostPosterior posterior = has_own ? operators::adapt_beside_own(library, features, profiled(), assumed)
                                                  : operators::adapt(library, features, assumed);
     posterior.calibration = operators::calibration_of(library, posterior, learned_.calibration);
     nlohmann::json card = predictor_card(*this, set, options.seed);

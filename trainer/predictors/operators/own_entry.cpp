@@ -184,7 +184,7 @@ std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const d
            " of the measured networks are used; their sum is " + whole_percent(sums.share) + " of a latency"}};
 }
 
-CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set,
+CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set, std::size_t profiled,
                                const PosteriorOptions& options) {
   std::vector<std::size_t> others(library.devices() - 1);
   std::iota(others.begin(), others.end(), std::size_t{0});
@@ -196,10 +196,12 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
     if (component.entry >= others.size()) ++component.entry;  // kinds stand behind the own entry
   }
   for (CostComponent& component : own.components) component.entry = others.size();
-  // The error that the own operators are taken to have for networks that they were not told (experiments/networks/
-  // profiled_networks says on what it was chosen). The power makes the share change quickly about it.
-  constexpr double half = 0.5, own_error = 0.2;
-  const double share = std::max(half, 1 / (1 + std::pow(own_error / error_left_out(rest, set, options), 4)));
+  // Up to ten profiled networks leave the own operators this error for networks that they were not told; it falls with
+  // the root of more (experiments/networks/profiled_networks). The power makes the share change quickly about it.
+  constexpr double own_error = 0.2, few_networks = 10;
+  const double times_few = std::max(1.0, static_cast<double>(profiled) / few_networks);
+  const double errors = error_left_out(rest, set, options) * std::sqrt(times_few) / own_error;
+  const double share = 1 - 1 / (1 + times_few * std::max(1.0, std::pow(errors, 4)));
   weigh(both, 1 - share);
   weigh(own, share);
   both.components.insert(both.components.end(), own.components.begin(), own.components.end());

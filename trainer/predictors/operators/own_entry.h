@@ -25,9 +25,9 @@ std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const d
 
 /// adapt() where the last entry of the library is the device's own, from its operators: the mean of the posterior of
 /// the other entries and of that of the own one. One knows many networks of other devices, the other one a few of this
-/// device; their errors have little to do with each other, so that both count half. Where the others are far off for
-/// measured networks that they are not told, the own one counts more, up to all.
-CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set,
+/// device; their errors have little to do with each other: both count half up to ten networks `profiled`, then the own
+/// one more, as where the others are far off for measured networks that they are not told, up to all.
+CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set, std::size_t profiled,
                                const PosteriorOptions& options = {});
 
 }  // namespace tenshot::trainer::operators

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "nasbench/spaces/networks.h"
+#include "tests/unit/trainer/predictors/operators/cost_bench.h"
 #include "tests/unit/trainer/predictors/operators/specifications.h"
+#include "trainer/predictors/operators/own_entry.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -66,6 +68,34 @@ TEST(OwnOperators, ThatContradictTheLatenciesAreNamed) {
   EXPECT_NE(contradiction(own, sums).find("of one device?"), std::string::npos);
   sums = {10, 0.95, 0.26, 2};
   EXPECT_EQ(contradiction(own, sums), "") << "latencies that differ this much are still told";
+}
+
+TEST(OwnOperators, AreOfTheNetworksThatWereProfiled) {
+  Profiled made;
+  const auto profiled = [&](std::vector<datasets::OperatorLatency> times) {
+    made.set.operator_latencies = std::move(times);
+    return operator_sums(own_operators(nasbench::networks(), made.set), made.set).networks;
+  };
+  EXPECT_EQ(profiled({}), 0u);
+  EXPECT_EQ(profiled({{made.wide, 3, "profiled-a"}, {made.narrow, 5, "profiled-a"}, {made.wide, 9, "other"}}), 1u);
+  EXPECT_EQ(profiled({{made.wide, 4, ""}}), 2u) << "a time of no network is one of each";
+}
+
+TEST(OwnOperators, CountAsMuchAsOtherDevicesFromTenNetworksAndThreeTimesAsMuchFromThirty) {
+  const Bench bench = bench_of(3, 60, 4, 1);  // the last device stands for the new one
+  const CostLibrary library = fit_library(bench.pool);
+  const AdaptationFeatures set{bench.pool.features.topRows(2),
+                               {bench.pool.latency_ms(2, 0), bench.pool.latency_ms(2, 1)}};
+  const auto own_share = [&](std::size_t profiled) {
+    double share = 0;
+    for (const CostComponent& component : adapt_beside_own(library, set, profiled).components) {
+      if (component.entry == 2) share += component.weight;
+    }
+    return share;
+  };
+  EXPECT_NEAR(own_share(3), 0.5, 1e-9);
+  EXPECT_NEAR(own_share(10), 0.5, 1e-9);
+  EXPECT_NEAR(own_share(30), 0.75, 1e-9);
 }
 
 }  // namespace
