@@ -10,6 +10,13 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 
+namespace tenshot::descriptor {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimingOptions, warmup_runs, warmup_ms, minimum_runs, maximum_runs,
+                                   relative_precision, rounds)
+
+}  // namespace tenshot::descriptor
+
 namespace tenshot::datasets {
 namespace {
 
@@ -19,26 +26,6 @@ using nlohmann::json;
 json short_number(double value) {
   constexpr double per_unit = 1e6;
   return std::round(value * per_unit) / per_unit;
-}
-
-json timing_json(const descriptor::TimingOptions& timing) {
-  return {{"warmup_runs", timing.warmup_runs},
-          {"warmup_ms", timing.warmup_ms},
-          {"minimum_runs", timing.minimum_runs},
-          {"maximum_runs", timing.maximum_runs},
-          {"relative_precision", timing.relative_precision},
-          {"rounds", timing.rounds}};
-}
-
-descriptor::TimingOptions timing_from(const json& object) {
-  descriptor::TimingOptions timing;
-  timing.warmup_runs = object.at("warmup_runs").get<int>();
-  timing.warmup_ms = object.at("warmup_ms").get<double>();
-  timing.minimum_runs = object.at("minimum_runs").get<int>();
-  timing.maximum_runs = object.at("maximum_runs").get<int>();
-  timing.relative_precision = object.at("relative_precision").get<double>();
-  timing.rounds = object.at("rounds").get<int>();
-  return timing;
 }
 
 json state_json(const MachineState& state) {
@@ -114,7 +101,7 @@ CollectRecord read_record(const json& environment) {
   record.classes = count("classes");
   record.instruction_set = environment.value("instruction_set", "native");
   record.heap = environment.value("heap", record.heap);
-  record.timing = timing_from(environment.at("timing"));
+  environment.at("timing").get_to(record.timing);
   const json& sentinel = environment.at("sentinel");
   record.sentinel_architecture = sentinel.at("architecture").get<std::string>();
   record.sentinel_tolerance = sentinel.at("tolerance").get<double>();
@@ -159,7 +146,7 @@ json to_json(const CollectRecord& record) {
                       {"classes", record.classes},
                       {"instruction_set", record.instruction_set},
                       {"heap", record.heap},
-                      {"timing", timing_json(record.timing)},
+                      {"timing", record.timing},
                       {"sentinel", sentinel_json(record)},
                       {"cores", record.cores},
                       {"kernel", record.kernel},
@@ -241,7 +228,7 @@ void require_same_conditions(const Conditions& found, const Conditions& wanted, 
   compare("runtime version", found.record.runtime_version, wanted.record.runtime_version);
   compare("instruction set", found.record.instruction_set, wanted.record.instruction_set);
   compare("weight seed", std::to_string(found.record.weight_seed), std::to_string(wanted.record.weight_seed));
-  compare("timing", timing_json(found.record.timing).dump(), timing_json(wanted.record.timing).dump());
+  compare("timing", json(found.record.timing).dump(), json(wanted.record.timing).dump());
   compare("sentinel", found.record.sentinel_architecture, wanted.record.sentinel_architecture);
   if (different.empty()) return;
   throw InputError(file + ": was measured with " + different + "; choose another folder or id, or the same settings");

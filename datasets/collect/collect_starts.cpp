@@ -6,8 +6,8 @@
 
 #include "datasets/collect/collect_options.h"
 #include "datasets/collect/collect_record.h"
+#include "datasets/collect/fresh_start.h"
 #include "datasets/collect/start_journal.h"
-#include "datasets/collect/start_process.h"
 #include "datasets/collect/start_sample.h"
 #include "datasets/collect/start_table.h"
 #include "datasets/pool/device_file.h"

@@ -2,20 +2,30 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <vector>
 
+#include "descriptor/machine/child_process.h"
 #include "descriptor/machine/process_memory.h"
 #include "descriptor/runtimes/opencv_dnn.h"
 #include "descriptor/timing/contention.h"
 #include "descriptor/timing/timing.h"
 #include "nasbench/support/elapsed.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/passing_file.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
 namespace {
 
 double milliseconds(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
+/// The last line that says something.
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  const std::size_t end = text.rfind('\n');
+  return end == std::string::npos ? text : text.substr(end + 1);
 }
 
 }  // namespace
@@ -91,6 +101,26 @@ nasbench::Network empty_network(const nasbench::Network& like) {
   empty.inputs.resize(1);
   empty.outputs = {nasbench::Source{-1, 0}};
   return empty;
+}
+
+FreshStart start_in_process(const StartProcess& process) {
+  descriptor::ChildProcess child;
+  child.command = process.command;
+  child.command.insert(child.command.end(), {"--weights", process.weights.string()});
+  if (process.empty) child.command.emplace_back("--empty");
+  child.command.push_back(process.network);
+  child.output = process.output;
+  child.time_limit_s = process.time_limit_s;
+  child.go_on = process.go_on;
+  const PassingFile output(child.output);
+  descriptor::run_child(child);
+  const std::string text = read_file(child.output);
+  const nlohmann::json said = nlohmann::json::parse(last_line(text), nullptr, false);
+  try {
+    return start_from_json(said);
+  } catch (const nlohmann::json::exception&) {
+    throw Error(child.command[0] + " did not say what the start took: '" + excerpt(text, 200) + "'");
+  }
 }
 
 }  // namespace tenshot::datasets

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "descriptor/machine/page_cache.h"
 #include "descriptor/runtimes/runtime.h"
@@ -45,5 +47,20 @@ FreshStart start_from_json(const nlohmann::json& json);
 
 /// A network that gives its input as its output: what a runtime takes when it does nothing.
 nasbench::Network empty_network(const nasbench::Network& like);
+
+/// One start in a process of its own.
+struct StartProcess {
+  std::vector<std::string> command;       ///< what starts a network, without what it starts
+  std::filesystem::path weights;          ///< descriptor/runtimes/weights_file.h
+  std::string network;                    ///< an architecture or a file *.onnx
+  bool empty = false;                     ///< the empty network instead (empty_network)
+  std::filesystem::path output;           ///< passing: what the process says
+  double time_limit_s = 0;                ///< of the process; 0: none
+  std::function<bool()> go_on = nullptr;  ///< asked while it runs; false stops it
+};
+
+/// What the process said of its start. Throws Interrupted when `go_on` said so; Error when the process failed, took too
+/// long, or said something else.
+FreshStart start_in_process(const StartProcess& process);
 
 }  // namespace tenshot::datasets

@@ -9,10 +9,10 @@
 namespace tenshot::datasets {
 namespace {
 
-double median_of(const std::vector<FreshStart>& starts, double FreshStart::*part) {
+descriptor::Timing summary_of(const std::vector<FreshStart>& starts, double FreshStart::*part) {
   std::vector<double> values;
   for (const FreshStart& start : starts) values.push_back(start.*part);
-  return descriptor::summarise(std::move(values)).median_ms;
+  return descriptor::summarise(std::move(values));
 }
 
 }  // namespace
@@ -40,11 +40,9 @@ StartRow row_of(const std::vector<FreshStart>& starts, const std::vector<double>
     row.value = descriptor::summarise(memory_mib);
     return row;
   }
-  std::vector<double> cold_ms;
-  for (const FreshStart& one : starts) cold_ms.push_back(one.cold_ms);
-  row.value = descriptor::summarise(std::move(cold_ms));
+  row.value = summary_of(starts, &FreshStart::cold_ms);
   for (const auto part : {&FreshStart::load_ms, &FreshStart::prepare_ms, &FreshStart::first_ms, &FreshStart::warm_ms}) {
-    row.parts.push_back(median_of(starts, part));
+    row.parts.push_back(summary_of(starts, part).median_ms);
   }
   row.parts.push_back(memory_mib.empty() ? std::nan("") : descriptor::summarise(memory_mib).median_ms);
   return row;

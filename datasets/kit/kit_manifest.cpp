@@ -171,12 +171,10 @@ KitManifest read_manifest(const json& object, const std::string& file, const Net
   manifest.shape.resolution = reader.whole_number("resolution", 1, manifest.shape.resolution);
   manifest.shape.classes = reader.whole_number("classes", 1, manifest.shape.classes);
   manifest.batch = reader.whole_number("batch", 1, 1);
-  const json& models = reader.array("models");
   std::set<std::string> ids;
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    const JsonReader entry(models[i], file, "models[" + std::to_string(i) + "]");
-    manifest.models.push_back(read_model(entry, *manifest.space));
-    if (!ids.insert(manifest.models.back().id).second) entry.fail("id", "an id of its own", models[i]["id"]);
+  for (const JsonReader& model : reader.objects("models")) {
+    manifest.models.push_back(read_model(model, *manifest.space));
+    if (!ids.insert(manifest.models.back().id).second) model.fail("id", "an id of its own", *model.find("id"));
   }
   require_surroundings(manifest.models, file);
   return manifest;

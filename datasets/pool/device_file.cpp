@@ -103,14 +103,10 @@ HardwareDescriptor read_descriptor(const JsonReader& device, const NetworkSpace&
       descriptor.conditions.emplace(key, value.get<std::string>());
     }
   }
-  const json& operators = reader.array("operators");
-  for (std::size_t i = 0; i < operators.size(); ++i) {
-    const JsonReader entry(operators[i], device.file(), "descriptor.operators[" + std::to_string(i) + "]");
+  for (const JsonReader& entry : reader.objects("operators")) {
     descriptor.operators.push_back(read_operator(entry, descriptor.counters.size(), space));
   }
-  const json& in_network = reader.array("in_network");
-  for (std::size_t i = 0; i < in_network.size(); ++i) {
-    const JsonReader entry(in_network[i], device.file(), "descriptor.in_network[" + std::to_string(i) + "]");
+  for (const JsonReader& entry : reader.objects("in_network")) {
     descriptor.in_network.push_back(read_row<OperationLatency>(entry, space));
   }
   if (counts == descriptor.counters.empty()) {

@@ -39,12 +39,9 @@ OperatorSequence read_operator_key(const JsonReader& entry, const std::string& n
   const int channels = entry.whole_number("channels", 0, 0), resolution = entry.whole_number("resolution", 0, 0);
   if (entry.find("operators") == nullptr) return key_by_name(name, channels, resolution, space);
   OperatorSequence key;
-  key.input = nasbench::shape_from_json(entry.require("input", "the shape of what the operators read"), entry.file(),
-                                        entry.full("input"));
-  const nlohmann::json& operators = entry.array("operators");
-  for (std::size_t i = 0; i < operators.size(); ++i) {
-    const std::string place = entry.full("operators") + "[" + std::to_string(i) + "]";
-    key.operators.push_back(nasbench::specification_from_json(operators[i], entry.file(), place));
+  key.input = nasbench::shape_from_json(entry, "input", "the shape of what the operators read");
+  for (const JsonReader& op : entry.objects("operators")) {
+    key.operators.push_back(nasbench::specification_from_json(op));
   }
   return key;
 }

@@ -9,9 +9,9 @@ double milliseconds(const JsonReader& reader, const char* key) {
   return reader.non_negative_of(reader.require(key, "milliseconds"), reader.full(key));
 }
 
-const nlohmann::json& entries_of_layers(const JsonReader& reader, const char* key, const ColdNetwork& network) {
+std::vector<JsonReader> entries_of_layers(const JsonReader& reader, const char* key, const ColdNetwork& network) {
   const nlohmann::json& entries = reader.array(key);
-  if (entries.size() == network.layers.size() && !entries.empty()) return entries;
+  if (entries.size() == network.layers.size() && !entries.empty()) return reader.objects(key);
   reader.fail(key, "one entry for each of the network's " + std::to_string(network.layers.size()) + " layers", entries);
 }
 

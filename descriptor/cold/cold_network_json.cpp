@@ -52,8 +52,7 @@ json to_json(const ColdLayer& layer) {
 
 class LayerReader {
  public:
-  LayerReader(const json& value, const std::string& file, const std::string& place, const ColdNetwork& network)
-      : reader_(value, file, place), network_(network) {}
+  LayerReader(const JsonReader& reader, const ColdNetwork& network) : reader_(reader), network_(network) {}
 
   ColdLayer read() {
     layer_.kind = kind();
@@ -182,10 +181,8 @@ ColdNetwork cold_network_from(const json& value, const std::string& file) {
   };
   network.input = tensor("input");
   network.output = tensor("output");
-  const json& layers = reader.array("layers");
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const std::string place = "network.layers[" + std::to_string(i) + "]";
-    network.layers.push_back(LayerReader(layers[i], file, place, network).read());
+  for (const JsonReader& layer : reader.objects("layers")) {
+    network.layers.push_back(LayerReader(layer, network).read());
   }
   return network;
 }

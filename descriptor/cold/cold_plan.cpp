@@ -18,8 +18,7 @@ constexpr std::string_view format = "tenshot.cold-plan/1";
 constexpr const char* kind = "plan of a cold start";
 constexpr int most_cores = 64;
 
-PlannedLayer layer_from(const json& value, const std::string& file, const std::string& place, int preparing_cores) {
-  const JsonReader reader(value, file, place);
+PlannedLayer layer_from(const JsonReader& reader, int preparing_cores) {
   PlannedLayer layer;
   layer.kernel = reader.text("kernel", "");
   layer.cached = reader.whole_number("cached", 0, 0) != 0;
@@ -30,12 +29,10 @@ PlannedLayer layer_from(const json& value, const std::string& file, const std::s
   return layer;
 }
 
-std::vector<PlannedSwitch> switches_from(const JsonReader& plan, const std::string& file, std::size_t layers) {
+std::vector<PlannedSwitch> switches_from(const JsonReader& plan, std::size_t layers) {
   std::vector<PlannedSwitch> switches;
   std::set<int> switched;
-  const json& entries = plan.array("switches");
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const JsonReader reader(entries[i], file, "switches[" + std::to_string(i) + "]");
+  for (const JsonReader& reader : plan.objects("switches")) {
     PlannedSwitch change;
     change.layer = reader.whole_number("layer", 0, 0);
     change.kernel = reader.text("kernel", "");
@@ -66,11 +63,10 @@ ColdPlan plan_from(const json& value, const std::string& file) {
   plan.lower_bound_ms = milliseconds(reader, "lower_bound_ms");
   plan.warm_ms = milliseconds(reader, "warm_ms");
   plan.network = cold_network_from(reader.require("network", "a network"), file);
-  const json& layers = entries_of_layers(reader, "layers", plan.network);
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    plan.layers.push_back(layer_from(layers[i], file, "layers[" + std::to_string(i) + "]", plan.preparing_cores));
+  for (const JsonReader& layer : entries_of_layers(reader, "layers", plan.network)) {
+    plan.layers.push_back(layer_from(layer, plan.preparing_cores));
   }
-  plan.switches = switches_from(reader, file, plan.layers.size());
+  plan.switches = switches_from(reader, plan.layers.size());
   if (!plan.switches.empty()) plan.switched_ms = milliseconds(reader, "switched_ms");
   return plan;
 }

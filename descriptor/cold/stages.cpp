@@ -1,6 +1,7 @@
 #include "descriptor/cold/stages.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "descriptor/cold/cold_json.h"
 #include "nasbench/support/files.h"
@@ -15,18 +16,16 @@ namespace {
 constexpr std::string_view format = "tenshot.cold/1";
 constexpr const char* kind = "file of cold stages";
 
-json to_json(const KernelStages& k) {
-  return {{"name", k.name},
-          {"transforms", k.transforms},
-          {"cached_bytes", k.cached_bytes},
-          {"transform_ms", k.transform_ms},
-          {"write_cached_ms", k.write_cached_ms},
-          {"read_cached_ms", k.read_cached_ms},
-          {"create_ms", k.create_ms},
-          {"create_again_ms", k.create_again_ms},
-          {"first_ms", k.first_ms},
-          {"execute_ms", k.execute_ms},
-          {"once_ms", k.once_ms}};
+constexpr std::pair<const char*, double KernelStages::*> kernel_times[] = {
+    {"transform_ms", &KernelStages::transform_ms},       {"write_cached_ms", &KernelStages::write_cached_ms},
+    {"read_cached_ms", &KernelStages::read_cached_ms},   {"create_ms", &KernelStages::create_ms},
+    {"create_again_ms", &KernelStages::create_again_ms}, {"first_ms", &KernelStages::first_ms},
+    {"execute_ms", &KernelStages::execute_ms},           {"once_ms", &KernelStages::once_ms}};
+
+json to_json(const KernelStages& kernel) {
+  json object = {{"name", kernel.name}, {"transforms", kernel.transforms}, {"cached_bytes", kernel.cached_bytes}};
+  for (const auto& [key, time] : kernel_times) object[key] = kernel.*time;
+  return object;
 }
 
 std::uint64_t byte_count(const JsonReader& reader, const char* key) {
@@ -37,36 +36,24 @@ std::uint64_t byte_count(const JsonReader& reader, const char* key) {
   return static_cast<std::uint64_t>(bytes);
 }
 
-KernelStages kernel_from(const json& value, const std::string& file, const std::string& place) {
-  const JsonReader reader(value, file, place);
+KernelStages kernel_from(const JsonReader& reader) {
   KernelStages kernel;
   kernel.name = reader.text("name", "");
   const json& transforms = reader.require("transforms", "true or false");
   if (!transforms.is_boolean()) reader.fail("transforms", "true or false", transforms);
   kernel.transforms = transforms.get<bool>();
   kernel.cached_bytes = byte_count(reader, "cached_bytes");
-  kernel.transform_ms = milliseconds(reader, "transform_ms");
-  kernel.write_cached_ms = milliseconds(reader, "write_cached_ms");
-  kernel.read_cached_ms = milliseconds(reader, "read_cached_ms");
-  kernel.create_ms = milliseconds(reader, "create_ms");
-  kernel.create_again_ms = milliseconds(reader, "create_again_ms");
-  kernel.first_ms = milliseconds(reader, "first_ms");
-  kernel.execute_ms = milliseconds(reader, "execute_ms");
-  kernel.once_ms = milliseconds(reader, "once_ms");
+  for (const auto& [key, time] : kernel_times) kernel.*time = milliseconds(reader, key);
   return kernel;
 }
 
-LayerStages layer_from(const json& value, const std::string& file, const std::string& place) {
-  const JsonReader reader(value, file, place);
+LayerStages layer_from(const JsonReader& reader) {
   LayerStages layer;
   layer.shape = reader.whole_number("shape", 0, 0);
   layer.raw_bytes = byte_count(reader, "raw_bytes");
   layer.read_raw_ms = milliseconds(reader, "read_raw_ms");
-  const json& kernels = reader.array("kernels");
-  if (kernels.empty()) reader.fail_at(place + ".kernels", "at least one kernel", kernels);
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    layer.kernels.push_back(kernel_from(kernels[i], file, place + ".kernels[" + std::to_string(i) + "]"));
-  }
+  for (const JsonReader& kernel : reader.objects("kernels")) layer.kernels.push_back(kernel_from(kernel));
+  if (layer.kernels.empty()) reader.fail("kernels", "at least one kernel", reader.array("kernels"));
   return layer;
 }
 
@@ -90,9 +77,8 @@ ColdStages stages_from(const json& value, const std::string& file) {
   stages.start_ms = milliseconds(reader, "start_ms");
   stages.interference = {factor_of(reader, "interference_preparing"), factor_of(reader, "interference_executing")};
   stages.network = cold_network_from(reader.require("network", "a network"), file);
-  const json& layers = entries_of_layers(reader, "stages", stages.network);
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    stages.layers.push_back(layer_from(layers[i], file, "stages[" + std::to_string(i) + "]"));
+  for (const JsonReader& layer : entries_of_layers(reader, "stages", stages.network)) {
+    stages.layers.push_back(layer_from(layer));
   }
   return stages;
 }

@@ -38,20 +38,18 @@ std::string kept_hash(const NamedNetwork& network) {
   return sha256_hex(network.hash + of_operators + json(network.sources).dump());
 }
 
-NamedNetwork network_from(const json& value, const std::vector<OperatorSpecification>& operators,
-                          const std::string& file, const std::string& place) {
-  const JsonReader reader(value, file, place);
+NamedNetwork network_from(const JsonReader& reader, const std::vector<OperatorSpecification>& operators) {
   std::vector<OperatorSpecification> own;
   for (const json& index : reader.array("operators")) {
     own.push_back(operators[index_from(reader, index, "operators", operators.size())]);
   }
-  NamedNetwork network = named_network(reader.text("name", ""), std::move(own), file);
+  NamedNetwork network = named_network(reader.text("name", ""), std::move(own), reader.file());
   const std::string hash = reader.text("hash", "");
   const json* sources = reader.find("sources");
   if (!is_hash(hash)) reader.fail("hash", "64 hexadecimal digits", reader.require("hash", "64 hexadecimal digits"));
   const auto require_hash = [&](const std::string& written, const std::string& expected) {
     if (written == expected) return;
-    throw FormatError(file + ": " + place + ": the hash of network '" + excerpt(network.name) +
+    throw FormatError(reader.file() + ": " + reader.place() + ": the hash of network '" + excerpt(network.name) +
                       "' is not that of its operators; the file was altered");
   };
   if (sources == nullptr) {
@@ -125,15 +123,9 @@ std::vector<Architecture> add_networks(const json& value, const std::string& fil
     const JsonReader reader(value, file, "");
     reader.require_format(networks_format, "file of networks");
     std::vector<OperatorSpecification> operators;
-    const json& described = reader.array("operators");
-    for (std::size_t i = 0; i < described.size(); ++i) {
-      operators.push_back(specification_from_json(described[i], file, "operators[" + std::to_string(i) + "]"));
-    }
-    const json& list = reader.array("networks");
+    for (const JsonReader& entry : reader.objects("operators")) operators.push_back(specification_from_json(entry));
     std::vector<NamedNetwork> read;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      read.push_back(network_from(list[i], operators, file, "networks[" + std::to_string(i) + "]"));
-    }
+    for (const JsonReader& entry : reader.objects("networks")) read.push_back(network_from(entry, operators));
     return add_networks(std::move(read), by);
   });
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/json_reader.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
@@ -72,14 +71,13 @@ json specification_json(const OperatorSpecification& op) {
   return object;
 }
 
-OperatorSpecification specification_from_json(const json& value, const std::string& file, const std::string& place) {
-  const JsonReader reader(value, file, place);
+OperatorSpecification specification_from_json(const JsonReader& reader) {
   OperatorSpecification op;
   const std::string kind = reader.text("kind", "");
   try {
     op.kind = operator_kind(kind);
   } catch (const InputError& error) {
-    throw FormatError(file + ": " + reader.full("kind") + ": " + excerpt(error.what(), 400));
+    throw FormatError(reader.file() + ": " + reader.full("kind") + ": " + excerpt(error.what(), 400));
   }
   op.name = excerpt(reader.text("name", ""));
   op.kernel = extent_from(reader, "kernel");
@@ -91,8 +89,7 @@ OperatorSpecification specification_from_json(const json& value, const std::stri
     op.bias = bias->get<bool>();
   }
   op.inputs = shapes_from(reader, "inputs");
-  op.output =
-      shape_from(reader.require("output", "the shape of what the operator gives"), reader, reader.full("output"));
+  op.output = shape_from_json(reader, "output", "the shape of what the operator gives");
   op.constants = shapes_from(reader, "constants");
   op.type = element_type(reader);
   op.weight_bits = reader.whole_number("weight_bits", 0, 0);
@@ -100,9 +97,8 @@ OperatorSpecification specification_from_json(const json& value, const std::stri
   return op;
 }
 
-Shape shape_from_json(const json& value, const std::string& file, const std::string& place) {
-  const json whole = {{"shape", value}};
-  return shape_from(value, JsonReader(whole, file, ""), place);
+Shape shape_from_json(const JsonReader& reader, const char* key, const char* meaning) {
+  return shape_from(reader.require(key, meaning), reader, reader.full(key));
 }
 
 }  // namespace tenshot::nasbench

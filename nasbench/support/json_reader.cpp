@@ -71,6 +71,14 @@ const json& JsonReader::array(const char* key) const {
   return *value;
 }
 
+std::vector<JsonReader> JsonReader::objects(const char* key) const {
+  std::vector<JsonReader> readers;
+  for (const json& object : array(key)) {
+    readers.emplace_back(object, file_, full(key) + "[" + std::to_string(readers.size()) + "]");
+  }
+  return readers;
+}
+
 void JsonReader::require_format(std::string_view format, const std::string& kind) const {
   const std::string wanted = '"' + std::string(format) + '"';
   const json& value = require("format", (wanted + ": this is no " + kind).c_str());

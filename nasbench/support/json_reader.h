@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nasbench/support/error.h"
 
@@ -34,6 +35,8 @@ class JsonReader {
   double non_negative_of(const nlohmann::json& value, const std::string& place) const;
   /// An empty list where the key is absent.
   const nlohmann::json& array(const char* key) const;
+  /// The same of a list of objects.
+  std::vector<JsonReader> objects(const char* key) const;
 
   /// Key "format" must be `format` ("tenshot.device/1"); a newer version is said to be one. `kind`: "device file".
   void require_format(std::string_view format, const std::string& kind) const;
@@ -42,6 +45,7 @@ class JsonReader {
   [[noreturn]] void fail_at(const std::string& place, const std::string& expected, const nlohmann::json& found) const;
 
   std::string full(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+  const std::string& place() const { return path_; }
   const std::string& file() const { return file_; }
 
  private:

@@ -3,13 +3,11 @@
 #include <optional>
 
 #include "nasbench/spaces/networks.h"
-#include "trainer/cli/checkpoint_choice.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
-#include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
-#include "trainer/cli/quantity_option.h"
+#include "trainer/cli/shared_options.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"

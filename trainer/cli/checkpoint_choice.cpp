@@ -1,9 +1,8 @@
-#include "trainer/cli/checkpoint_choice.h"
-
 #include <filesystem>
 
 #include "datasets/kit/measured_space.h"
 #include "nasbench/spaces/networks.h"
+#include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "trainer/cli/cold_starts.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cold/planner.h"

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "descriptor/cold/stages.h"
 #include "trainer/cli/command.h"
+#include "trainer/cold/planner.h"
+#include "trainer/cold/start_calibration.h"
 
 namespace tenshot::cli {
 
@@ -22,5 +26,30 @@ std::string decimals(double value);
 
 /// Throws InputError that says how to build the program with oneDNN.
 [[noreturn]] void refuse_without_onednn();
+
+/// How plans are started.
+struct StartConditions {
+  int starts = 0;               ///< that count, each in a fresh process; more tell better, and take longer
+  int runs = 1;                 ///< of each: what prepares later runs works beside the first
+  bool drop_page_cache = true;  ///< of the plan's files, before each start
+};
+
+/// Starts the plan in fresh processes, free memory touched before each; once more before, which makes the file of its
+/// weights where there is none. Throws Error with what the process said where one fails.
+std::vector<trainer::MeasuredStart> measured_starts(const std::filesystem::path& plan,
+                                                    const StartConditions& conditions);
+
+/// A plan, and the stages as its starts corrected them.
+struct StartedPlan {
+  trainer::ColdPlanning planning;
+  descriptor::ColdStages corrected;
+};
+
+/// Plans, starts the plan, corrects the stages by what the starts took, and plans again, until a plan comes back or
+/// three were tried (Yi et al., §3.3, re-profiling); the same with compiled kernels alone, and without preparing cores.
+/// The three that started fastest are started again. The fastest of these is started twice as often once more, and left
+/// in `out` with what the stages of its last starts predict for it.
+StartedPlan plan_by_starting(const descriptor::ColdStages& stages, const trainer::ColdPlanOptions& options,
+                             const StartConditions& conditions, const std::filesystem::path& out);
 
 }  // namespace tenshot::cli

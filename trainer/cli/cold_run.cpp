@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "descriptor/cold/cold_json.h"
 #include "descriptor/cold/cold_plan.h"
 #include "descriptor/machine/free_memory.h"
 #include "descriptor/machine/page_cache.h"
@@ -52,16 +53,9 @@ bool drop_files(const std::string& plan, const std::string& folder) {
 nlohmann::json to_json(const descriptor::ColdStart& start, const descriptor::ColdPlan& plan, const std::string& pages) {
   nlohmann::json layers = nlohmann::json::array();
   for (std::size_t i = 0; i < start.layers.size(); ++i) {
-    const descriptor::LayerTimes& times = start.layers[i];
-    layers.push_back({{"name", plan.network.layers[i].name},
-                      {"kernel", plan.layers[i].kernel},
-                      {"core", plan.layers[i].core},
-                      {"create_ms", times.create_ms},
-                      {"read_ms", times.read_ms},
-                      {"transform_ms", times.transform_ms},
-                      {"execute_ms", times.execute_ms},
-                      {"prepared_ms", times.prepared_ms},
-                      {"executed_ms", times.executed_ms}});
+    layers.push_back(start.layers[i]);
+    layers.back().update(
+        {{"name", plan.network.layers[i].name}, {"kernel", plan.layers[i].kernel}, {"core", plan.layers[i].core}});
   }
   nlohmann::json runs = nlohmann::json::array();
   for (const descriptor::ColdRun& one : start.runs) runs.push_back({{"ms", one.ms}, {"switched", one.switched}});

@@ -1,16 +1,16 @@
-#include "trainer/cli/cold_starts.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "descriptor/cold/cold_json.h"
 #include "descriptor/machine/child_process.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/passing_file.h"
+#include "trainer/cli/cold.h"
 
 namespace tenshot::cli {
 namespace {
@@ -21,14 +21,7 @@ MeasuredStart start_from(const nlohmann::json& said) {
   MeasuredStart start;
   said.at("cold_ms").get_to(start.cold_ms);
   said.at("start_ms").get_to(start.start_ms);
-  for (const nlohmann::json& layer : said.at("layers")) {
-    descriptor::LayerTimes times;
-    layer.at("create_ms").get_to(times.create_ms);
-    layer.at("read_ms").get_to(times.read_ms);
-    layer.at("transform_ms").get_to(times.transform_ms);
-    layer.at("execute_ms").get_to(times.execute_ms);
-    start.layers.push_back(times);
-  }
+  said.at("layers").get_to(start.layers);
   return start;
 }
 

@@ -22,8 +22,8 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
-#include "trainer/cli/network_options.h"
 #include "trainer/cli/runtime_choice.h"
+#include "trainer/cli/shared_options.h"
 #include "trainer/cli/signals.h"
 
 namespace tenshot::cli {

@@ -9,7 +9,7 @@
 #include "datasets/collect/collect_energy.h"
 #include "datasets/collect/collect_starts.h"
 #include "nasbench/support/numbers.h"
-#include "trainer/cli/quantity_option.h"
+#include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
 namespace {

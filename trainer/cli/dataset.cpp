@@ -21,9 +21,8 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/import_device.h"
-#include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
-#include "trainer/cli/quantity_option.h"
+#include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
 namespace {

@@ -12,8 +12,7 @@
 #include "nasbench/support/error.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
-#include "trainer/cli/network_options.h"
-#include "trainer/cli/quantity_option.h"
+#include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
 namespace {

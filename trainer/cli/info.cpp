@@ -11,7 +11,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
-#include "trainer/cli/quantity_option.h"
+#include "trainer/cli/shared_options.h"
 #include "trainer/core/archive.h"
 
 namespace tenshot::cli {

@@ -14,10 +14,9 @@
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
-#include "trainer/cli/kernels_kit.h"
-#include "trainer/cli/kernels_sample.h"
+#include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/made_folders.h"
-#include "trainer/cli/network_options.h"
+#include "trainer/cli/shared_options.h"
 #include "trainer/cli/signals.h"
 
 namespace tenshot::cli {

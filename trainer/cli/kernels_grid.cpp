@@ -8,11 +8,9 @@
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/file_roles.h"
-#include "trainer/cli/kernels_measuring.h"
-#include "trainer/cli/kernels_sample.h"
-#include "trainer/cli/kernels_train.h"
+#include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/made_folders.h"
-#include "trainer/cli/network_options.h"
+#include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "trainer/cli/kernels_kit.h"
-
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -14,6 +12,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
+#include "trainer/cli/kernel_verbs.h"
 
 namespace tenshot::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "trainer/cli/kernels_measuring.h"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
+#include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/signals.h"
 
 namespace tenshot::cli {

@@ -1,5 +1,3 @@
-#include "trainer/cli/kernels_sample.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,9 +11,9 @@
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
-#include "trainer/cli/kernels_measuring.h"
+#include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/made_folders.h"
-#include "trainer/cli/network_options.h"
+#include "trainer/cli/shared_options.h"
 #include "trainer/predictors/kernels/kernel_sampling.h"
 #include "trainer/predictors/kernels/kernels_predictor.h"
 

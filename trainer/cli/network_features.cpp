@@ -6,7 +6,7 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
-#include "trainer/cli/network_options.h"
+#include "trainer/cli/shared_options.h"
 #include "trainer/networks/formula.h"
 #include "trainer/predictors/registry.h"
 

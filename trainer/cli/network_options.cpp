@@ -1,11 +1,10 @@
-#include "trainer/cli/network_options.h"
-
 #include <algorithm>
 
 #include "datasets/tables/architecture_column.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
+#include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
 void add_network_options(OptionParser& options, const std::string& use) {

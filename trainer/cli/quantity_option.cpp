@@ -1,6 +1,5 @@
-#include "trainer/cli/quantity_option.h"
-
 #include "nasbench/support/error.h"
+#include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
 

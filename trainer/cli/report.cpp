@@ -4,7 +4,7 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
-#include "trainer/cli/network_options.h"
+#include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
 namespace {

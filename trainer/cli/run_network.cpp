@@ -5,8 +5,8 @@
 #include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
 #include "trainer/cli/command.h"
-#include "trainer/cli/network_options.h"
 #include "trainer/cli/runtime_choice.h"
+#include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
 namespace {

@@ -24,6 +24,16 @@ double smallest_prediction_ms(const AdaptationSet& set) {
   return 0.05 * *std::min_element(set.latency_ms.begin(), set.latency_ms.end());
 }
 
+AdaptationSet part_of(const AdaptationSet& set, const std::vector<std::size_t>& indices) {
+  AdaptationSet part;
+  part.whole_milliseconds = set.whole_milliseconds;
+  for (const std::size_t i : indices) {
+    part.architectures.push_back(set.architectures[i]);
+    part.latency_ms.push_back(set.latency_ms[i]);
+  }
+  return part;
+}
+
 double geometric_mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += std::log(value);

@@ -22,6 +22,9 @@ void require_measurements(const AdaptationSet& set, std::string_view kind, std::
 /// The least latency that a predictor answers, ms: a twentieth of the fastest that was measured.
 double smallest_prediction_ms(const AdaptationSet& set);
 
+/// Those of its measurements, in this order.
+AdaptationSet part_of(const AdaptationSet& set, const std::vector<std::size_t>& indices);
+
 /// The geometric mean of positive values; NaN where there are none.
 double geometric_mean(const std::vector<double>& values);
 

@@ -57,11 +57,8 @@ std::vector<KnowledgeSource> sources_from_json(const nlohmann::json& json, const
   return guarded_json(file, "file of sources", [&] {
     const JsonReader reader(json, file, "");
     reader.require_format(sources_format, "file of sources");
-    const nlohmann::json& list = reader.array("sources");
-    if (list.empty()) reader.fail("sources", "at least one source", list);
     std::vector<KnowledgeSource> sources;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const JsonReader entry(list[i], file, "sources[" + std::to_string(i) + "]");
+    for (const JsonReader& entry : reader.objects("sources")) {
       KnowledgeSource source{required_text(entry, "name"), entry.text("url", ""), required_text(entry, "licence"), {}};
       for (const nlohmann::json& pattern : entry.array("devices")) {
         if (!pattern.is_string()) entry.fail("devices", "ids, or patterns with *", pattern);
@@ -69,6 +66,7 @@ std::vector<KnowledgeSource> sources_from_json(const nlohmann::json& json, const
       }
       sources.push_back(std::move(source));
     }
+    if (sources.empty()) reader.fail("sources", "at least one source", reader.array("sources"));
     return sources;
   });
 }
@@ -172,6 +170,19 @@ std::vector<nasbench::Architecture> known_architectures(const datasets::Pool& po
     }
   }
   return known;
+}
+
+std::vector<nasbench::Architecture> not_measured(const nasbench::NetworkSpace& space,
+                                                 const std::vector<nasbench::Architecture>& architectures,
+                                                 const std::vector<nasbench::Architecture>& measured,
+                                                 std::size_t most) {
+  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> seen(measured.begin(), measured.end());
+  std::vector<nasbench::Architecture> others;
+  for (const nasbench::Architecture& architecture : architectures) {
+    if (others.size() == most) break;
+    if (space.connected(architecture) && seen.insert(architecture).second) others.push_back(architecture);
+  }
+  return others;
 }
 
 double stepped_scale_ms(double median_ms) {

@@ -63,6 +63,12 @@ datasets::Pool identities_of(const datasets::Pool& pool);
 /// space; there are none of networks by name, which are the user's to name.
 std::vector<nasbench::Architecture> known_architectures(const datasets::Pool& pool);
 
+/// Those of `architectures` that are connected and none of `measured`: what may be measured next. Each once, in their
+/// order, at most `most`.
+std::vector<nasbench::Architecture> not_measured(const nasbench::NetworkSpace& space,
+                                                 const std::vector<nasbench::Architecture>& architectures,
+                                                 const std::vector<nasbench::Architecture>& measured, std::size_t most);
+
 /// A scale near `median_ms`, in steps of 2 % none of which is a number that a table could hold: what stands for a
 /// median, which is one of the latencies.
 double stepped_scale_ms(double median_ms);

@@ -64,28 +64,40 @@ class Accumulator {
     by_target_[target].push_back(value);
     by_trial_[trial][target].push_back(value);
   }
-  std::vector<Spread> targets(std::size_t count) const {
-    std::vector<Spread> spreads;
-    for (std::size_t t = 0; t < count; ++t) {
+
+  MetricSummary summary(std::size_t targets) const {
+    MetricSummary summary;
+    for (std::size_t t = 0; t < targets; ++t) {
       const auto found = by_target_.find(t);
-      spreads.push_back(spread_of(found == by_target_.end() ? std::vector<double>{} : found->second));
+      summary.targets.push_back(spread_of(found == by_target_.end() ? std::vector<double>{} : found->second));
     }
-    return spreads;
-  }
-  Spread mean() const {
     std::vector<double> means;
     for (const auto& [trial, values] : by_trial_) {
       std::vector<double> of_targets;
       for (const auto& [target, list] : values) of_targets.push_back(spread_of(list).mean);
       means.push_back(spread_of(of_targets).mean);
     }
-    return spread_of(means);
+    summary.mean = spread_of(means);
+    return summary;
   }
 
  private:
   std::map<std::size_t, std::vector<double>> by_target_;
   std::map<int, std::map<std::size_t, std::vector<double>>> by_trial_;
 };
+
+/// The metrics that are summarised: where they are in the results of a cell and of a variant, and their name in JSON.
+struct SummarisedMetric {
+  double Metrics::*of_cell;
+  MetricSummary VariantSummary::*of_variant;
+  const char* name;
+};
+
+constexpr std::array<SummarisedMetric, 4> summarised = {
+    {{&Metrics::acc5, &VariantSummary::acc5, "acc5"},
+     {&Metrics::acc10, &VariantSummary::acc10, "acc10"},
+     {&Metrics::spearman, &VariantSummary::spearman, "spearman"},
+     {&Metrics::coverage, &VariantSummary::coverage, "coverage90"}}};
 
 json to_json(const Spread& spread) {
   if (spread.count == 0) return nullptr;
@@ -139,12 +151,13 @@ Spread spread_of(const std::vector<double>& values) {
 
 Summary summarise(const ExperimentResults& results) {
   Summary summary;
-  std::vector<Accumulator> acc5, acc10, spearman, coverage;
+  std::vector<std::array<Accumulator, summarised.size()>> accumulators;
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
     const GridCell& cell = results.grid.cells[c];
     auto target = std::find(summary.targets.begin(), summary.targets.end(), cell.target);
     if (target == summary.targets.end()) target = summary.targets.insert(target, cell.target);
     const auto t = static_cast<std::size_t>(target - summary.targets.begin());
+
     const Variant variant = variant_of(cell);
     auto found = std::find_if(summary.variants.begin(), summary.variants.end(),
                               [&](const VariantSummary& known) { return known.variant == variant; });
@@ -155,25 +168,16 @@ Summary summarise(const ExperimentResults& results) {
       added.label = label_of(results.spec, variant);
       added.ceiling = results.spec.methods[variant.method].all_samples;
       summary.variants.push_back(added);
-      acc5.emplace_back();
-      acc10.emplace_back();
-      spearman.emplace_back();
-      coverage.emplace_back();
+      accumulators.emplace_back();
     }
-    acc5[v].add(t, cell.trial, results.cells[c].metrics.acc5);
-    acc10[v].add(t, cell.trial, results.cells[c].metrics.acc10);
-    spearman[v].add(t, cell.trial, results.cells[c].metrics.spearman);
-    coverage[v].add(t, cell.trial, results.cells[c].metrics.coverage);
+    for (std::size_t m = 0; m < summarised.size(); ++m) {
+      accumulators[v][m].add(t, cell.trial, results.cells[c].metrics.*summarised[m].of_cell);
+    }
   }
   for (std::size_t v = 0; v < summary.variants.size(); ++v) {
-    summary.variants[v].acc5 = acc5[v].targets(summary.targets.size());
-    summary.variants[v].acc10 = acc10[v].targets(summary.targets.size());
-    summary.variants[v].spearman = spearman[v].targets(summary.targets.size());
-    summary.variants[v].coverage = coverage[v].targets(summary.targets.size());
-    summary.variants[v].mean_coverage = coverage[v].mean();
-    summary.variants[v].mean_acc5 = acc5[v].mean();
-    summary.variants[v].mean_acc10 = acc10[v].mean();
-    summary.variants[v].mean_spearman = spearman[v].mean();
+    for (std::size_t m = 0; m < summarised.size(); ++m) {
+      summary.variants[v].*summarised[m].of_variant = accumulators[v][m].summary(summary.targets.size());
+    }
   }
   return summary;
 }
@@ -211,20 +215,17 @@ json results_json(const ExperimentResults& results) {
   const Summary summary = summarise(results);
   json variants = json::array();
   for (const VariantSummary& v : summary.variants) {
-    variants.push_back({{"label", v.label},
-                        {"method", results.spec.methods[v.variant.method].name},
-                        {"pool", results.spec.pools[v.variant.pool].name},
-                        {"sampler", v.variant.sampler},
-                        {"samples", v.variant.samples == every_sample ? json("all") : json(v.variant.samples)},
-                        {"clones", v.variant.clones ? json(*v.variant.clones) : json(nullptr)},
-                        {"acc5", spreads_json(summary.targets, v.acc5)},
-                        {"acc10", spreads_json(summary.targets, v.acc10)},
-                        {"spearman", spreads_json(summary.targets, v.spearman)},
-                        {"mean_acc5", to_json(v.mean_acc5)},
-                        {"mean_acc10", to_json(v.mean_acc10)},
-                        {"mean_spearman", to_json(v.mean_spearman)},
-                        {"coverage90", spreads_json(summary.targets, v.coverage)},
-                        {"mean_coverage90", to_json(v.mean_coverage)}});
+    json variant = {{"label", v.label},
+                    {"method", results.spec.methods[v.variant.method].name},
+                    {"pool", results.spec.pools[v.variant.pool].name},
+                    {"sampler", v.variant.sampler},
+                    {"samples", v.variant.samples == every_sample ? json("all") : json(v.variant.samples)},
+                    {"clones", v.variant.clones ? json(*v.variant.clones) : json(nullptr)}};
+    for (const SummarisedMetric& metric : summarised) {
+      variant[metric.name] = spreads_json(summary.targets, (v.*metric.of_variant).targets);
+      variant[std::string("mean_") + metric.name] = to_json((v.*metric.of_variant).mean);
+    }
+    variants.push_back(std::move(variant));
   }
   json calibration = json::array();
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {

@@ -48,19 +48,19 @@ struct Variant {
   }
 };
 
+/// A metric of a variant.
+struct MetricSummary {
+  std::vector<Spread> targets;  ///< of each target
+  Spread mean;                  ///< over trials, of the mean over targets
+};
+
 /// A variant on every target: over trials, and over pool devices where the strategy takes one at a time.
 struct VariantSummary {
   Variant variant;
-  std::string label;             ///< the method's name and what of the grid varies
-  bool ceiling = false;          ///< measures everything
-  std::vector<Spread> acc5;      ///< [target]
-  std::vector<Spread> acc10;     ///< [target]
-  std::vector<Spread> spearman;  ///< [target]
-  std::vector<Spread> coverage;  ///< [target], of intervals asked to hold 90 %; counts of 0 without intervals
-  Spread mean_acc5;              ///< over trials, of the mean over targets
-  Spread mean_acc10;
-  Spread mean_spearman;
-  Spread mean_coverage;
+  std::string label;     ///< the method's name and what of the grid varies
+  bool ceiling = false;  ///< measures everything
+  MetricSummary acc5, acc10, spearman;
+  MetricSummary coverage;  ///< of intervals asked to hold 90 %; counts of 0 without intervals
 };
 struct Summary {
   std::vector<std::string> targets;

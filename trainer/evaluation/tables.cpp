@@ -52,11 +52,10 @@ std::string markdown(const Rows& rows) {
 }
 
 /// Variants down, targets across, unless there are more targets than variants.
-std::string table(const Summary& summary, std::vector<Spread> VariantSummary::*of_targets,
-                  Spread VariantSummary::*of_all, const Style& style) {
+std::string table(const Summary& summary, MetricSummary VariantSummary::*metric, const Style& style) {
   const std::size_t columns = summary.targets.size() + (summary.targets.size() > 1);
   const auto spread = [&](const VariantSummary& v, std::size_t c) {
-    return c < summary.targets.size() ? (v.*of_targets)[c] : v.*of_all;
+    return c < summary.targets.size() ? (v.*metric).targets[c] : (v.*metric).mean;
   };
   std::vector<std::string> best(columns);  // as written: values that look the same are equally good
   for (std::size_t c = 0; c < columns; ++c) {
@@ -97,13 +96,13 @@ std::string coverage_section(const Summary& summary) {
   for (const VariantSummary& v : summary.variants) {
     std::vector<std::string> row = {markdown_escaped(v.label)};
     const Spread* least = nullptr;
-    for (const Spread& of_target : v.coverage) {
+    for (const Spread& of_target : v.coverage.targets) {
       row.push_back(entry(of_target, percent, false));
       if (of_target.count > 0 && (least == nullptr || of_target.mean < least->mean)) least = &of_target;
     }
     if (least == nullptr) continue;
     if (summary.targets.size() > 1) {
-      row.push_back(entry(v.mean_coverage, percent, false));
+      row.push_back(entry(v.coverage.mean, percent, false));
       row.push_back(number(least->mean, percent));
     }
     rows.push_back(row);
@@ -190,11 +189,9 @@ std::string results_markdown(const ExperimentResults& results) {
           "; the best of each target in bold, ceilings (methods that measure every architecture of the training rows) "
           "aside.\n\n";
   text += descriptors_line(results);
-  text += "## Share predicted within ±10 %, in percent\n\n" +
-          table(summary, &VariantSummary::acc10, &VariantSummary::mean_acc10, {100, 1}) + "\n";
-  text += "## Share predicted within ±5 %, in percent\n\n" +
-          table(summary, &VariantSummary::acc5, &VariantSummary::mean_acc5, {100, 1}) + "\n";
-  text += "## Spearman's ρ\n\n" + table(summary, &VariantSummary::spearman, &VariantSummary::mean_spearman, {1, 3});
+  text += "## Share predicted within ±10 %, in percent\n\n" + table(summary, &VariantSummary::acc10, {100, 1}) + "\n";
+  text += "## Share predicted within ±5 %, in percent\n\n" + table(summary, &VariantSummary::acc5, {100, 1}) + "\n";
+  text += "## Spearman's ρ\n\n" + table(summary, &VariantSummary::spearman, {1, 3});
   text += coverage_section(summary);
   for (std::size_t n = 0; n < results.grid.notes.size(); ++n) {
     text += (n == 0 ? "\nLeft out: " : "; ") + markdown_escaped(results.grid.notes[n]) +

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <unordered_set>
 
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
@@ -16,20 +15,6 @@ namespace {
 constexpr std::size_t judged_networks = 1000;
 /// Further measurements whose worth is said, and the networks they are chosen among: few enough to take milliseconds.
 constexpr std::size_t more_measurements = 3, planned_among = 300;
-
-/// Those of `judged` that were not measured and may be.
-std::vector<Architecture> candidates_of(const std::vector<Architecture>& judged, const Predictor& predictor,
-                                        const std::vector<Architecture>& measured) {
-  const NetworkSpace& space = predictor.space();
-  std::unordered_set<Architecture, nasbench::ArchitectureHash> known(measured.begin(), measured.end());
-  std::vector<Architecture> candidates;
-  for (const Architecture& architecture : judged) {
-    if (candidates.size() == planned_among) break;
-    const bool usable = space.connected(architecture);
-    if (usable && known.insert(architecture).second) candidates.push_back(architecture);
-  }
-  return candidates;
-}
 
 /// "; three more would narrow that to ±5 %", as far as that is worth measuring.
 std::string worth_of_more(const Verdict& verdict) {
@@ -63,7 +48,8 @@ std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Arc
   result.warnings = static_cast<std::size_t>(
       std::count_if(explanation.begin(), explanation.end(), [](const Remark& remark) { return remark.warns; }));
   result.trust = trust(result.half_width, result.warnings > 0);
-  const auto next = next_measurements(predictor, candidates_of(judged, predictor, measured), more_measurements);
+  const auto next =
+      next_measurements(predictor, not_measured(predictor.space(), judged, measured, planned_among), more_measurements);
   if (next) result.further = result.half_width * next->narrowing();
   return result;
 }
@@ -120,7 +106,7 @@ std::optional<std::size_t> measurements_until(double wanted, const Verdict& verd
                                               const std::vector<Architecture>& judged,
                                               const std::vector<Architecture>& measured) {
   if (verdict.half_width <= wanted) return 0;
-  const std::vector<Architecture> candidates = candidates_of(judged, predictor, measured);
+  const std::vector<Architecture> candidates = not_measured(predictor.space(), judged, measured, planned_among);
   const auto reached = [&](std::size_t count) {
     const auto next = next_measurements(predictor, candidates, count);
     return next && verdict.half_width * next->narrowing() <= wanted;

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <unordered_set>
 
 #include "datasets/tables/accuracies.h"
+#include "trainer/core/knowledge.h"
 #include "trainer/predictors/trust.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
@@ -92,16 +92,11 @@ std::vector<Page::Entry> first_useful(const Device& device, const std::vector<Ar
 
 /// What may be measured next: connected, not measured yet, and few enough to choose from in a moment.
 std::vector<Architecture> candidates_of(const Device& device, const Crowd& crowd) {
-  std::unordered_set<Architecture, nasbench::ArchitectureHash> seen(device.used.architectures.begin(),
-                                                                    device.used.architectures.end());
-  seen.insert(device.others.architectures.begin(), device.others.architectures.end());
-  std::vector<Architecture> candidates;
+  std::vector<Architecture> measured = device.used.architectures, some;
+  measured.insert(measured.end(), device.others.architectures.begin(), device.others.architectures.end());
   const std::size_t step = std::max<std::size_t>(crowd.architectures.size() / planned_among, 1);
-  for (std::size_t i = 0; i < crowd.architectures.size(); i += step) {
-    const Architecture& architecture = crowd.architectures[i];
-    if (device.space().connected(architecture) && seen.insert(architecture).second) candidates.push_back(architecture);
-  }
-  return candidates;
+  for (std::size_t i = 0; i < crowd.architectures.size(); i += step) some.push_back(crowd.architectures[i]);
+  return not_measured(device.space(), some, measured, some.size());
 }
 
 }  // namespace

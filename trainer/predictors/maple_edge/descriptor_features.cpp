@@ -13,13 +13,11 @@ namespace {
 
 /// The reference without its disconnected architectures, or all of it where nothing else is left.
 AdaptationSet connected_part(const AdaptationSet& reference, const nasbench::SearchSpace& space) {
-  AdaptationSet connected;
+  std::vector<std::size_t> connected;
   for (std::size_t i = 0; i < reference.architectures.size(); ++i) {
-    if (!space.connected(reference.architectures[i])) continue;
-    connected.architectures.push_back(reference.architectures[i]);
-    connected.latency_ms.push_back(reference.latency_ms[i]);
+    if (space.connected(reference.architectures[i])) connected.push_back(i);
   }
-  return connected.architectures.empty() ? reference : connected;
+  return connected.empty() ? reference : part_of(reference, connected);
 }
 
 void require_latencies(const datasets::HardwareDescriptor& descriptor) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "nasbench/support/random.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/predictors/structured/entry_priors.h"
 #include "trainer/predictors/structured/hypotheses.h"
 
@@ -156,13 +157,9 @@ class Judge {
 AdaptationSet judged_part(const AdaptationSet& set) {
   const std::size_t count = set.architectures.size();
   if (count <= measurements_judged) return set;
-  AdaptationSet part;
-  part.whole_milliseconds = set.whole_milliseconds;
-  for (std::size_t i = 0; i < measurements_judged; ++i) {
-    part.architectures.push_back(set.architectures[i * count / measurements_judged]);
-    part.latency_ms.push_back(set.latency_ms[i * count / measurements_judged]);
-  }
-  return part;
+  std::vector<std::size_t> judged;
+  for (std::size_t i = 0; i < measurements_judged; ++i) judged.push_back(i * count / measurements_judged);
+  return part_of(set, judged);
 }
 
 /// One row for each structure that is considered.

@@ -11,6 +11,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "sampling/architectures/information.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/predictors/posterior/mixture.h"
 #include "trainer/predictors/structured/sparse_solver.h"
 #include "trainer/predictors/structured/structured_planning.h"
@@ -25,16 +26,6 @@ constexpr std::size_t fits_widened = 16;  ///< hypotheses that leave it
 constexpr std::size_t fits_refined = 12;  ///< that enter a further selection
 constexpr std::size_t fits_alike = 2;     ///< of one structure and noise, from other entries
 constexpr int path_rounds = 2;
-
-AdaptationSet part_of(const AdaptationSet& set, const std::vector<std::size_t>& indices) {
-  AdaptationSet part;
-  part.whole_milliseconds = set.whole_milliseconds;
-  for (const std::size_t i : indices) {
-    part.architectures.push_back(set.architectures[i]);
-    part.latency_ms.push_back(set.latency_ms[i]);
-  }
-  return part;
-}
 
 /// The set in an order that is drawn, and does not depend on the order it came in.
 AdaptationSet shuffled(const AdaptationSet& set) {

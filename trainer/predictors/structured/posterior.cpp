@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "nasbench/support/error.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/predictors/posterior/mixture.h"
 #include "trainer/predictors/structured/entry_clusters.h"
 #include "trainer/predictors/structured/entry_priors.h"
@@ -94,14 +95,11 @@ AdaptationSet without_removed(const nasbench::SearchSpace& space, const Adaptati
     if (connected[i]) fastest_ms = std::min(fastest_ms, set.latency_ms[i]);
   }
   if (!std::isfinite(fastest_ms)) return set;
-  AdaptationSet rest;
-  rest.whole_milliseconds = set.whole_milliseconds;
+  std::vector<std::size_t> rest;
   for (std::size_t i = 0; i < count; ++i) {
-    if (!connected[i] && set.latency_ms[i] < floor_share * fastest_ms) continue;
-    rest.architectures.push_back(set.architectures[i]);
-    rest.latency_ms.push_back(set.latency_ms[i]);
+    if (connected[i] || set.latency_ms[i] >= floor_share * fastest_ms) rest.push_back(i);
   }
-  return rest;
+  return part_of(set, rest);
 }
 
 StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,

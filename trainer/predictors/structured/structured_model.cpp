@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
-#include <unordered_set>
 
 #include "datasets/pool/families.h"
 #include "nasbench/support/error.h"
@@ -82,9 +81,11 @@ class StructuredPoolModel : public PoolModel {
         structured::adapt(library, set, assumed, described ? &*described : nullptr);
     nlohmann::json card = predictor_card(*this, set, options.seed, pool_hash());
     const Quantity quantity = get_quantity(card);
+    constexpr std::size_t enough = 300;
+    const std::vector<Architecture> others =
+        not_measured(*pool_.space, known_architectures(pool_), set.architectures, enough);
     const bool milliseconds = quantity == pool_.quantity() && datasets::unit(quantity) == "ms";
-    put_explanation(card, quantity,
-                    structured::explanation_lines(posterior, library, set, not_measured(set), milliseconds));
+    put_explanation(card, quantity, structured::explanation_lines(posterior, library, set, others, milliseconds));
     put_explanation(card, Quantity::latency,  // descriptors are of latencies, whatever is adapted to
                     structured::pool_warnings(pool_, described ? &*set.descriptor : nullptr));
     widen_by_fleet(posterior, set);
@@ -136,19 +137,6 @@ class StructuredPoolModel : public PoolModel {
       if (std::find(kept.begin(), kept.end(), d) == kept.end()) others.push_back(pool_.devices[d].id);
     }
     return structured::without(library_, others);
-  }
-
-  /// Some connected architectures that the pool knows and that the new device has not measured.
-  std::vector<Architecture> not_measured(const AdaptationSet& set) const {
-    constexpr std::size_t enough = 300;
-    std::unordered_set<Architecture, nasbench::ArchitectureHash> seen(set.architectures.begin(),
-                                                                      set.architectures.end());
-    std::vector<Architecture> others;
-    for (const Architecture& architecture : known_architectures(pool_)) {
-      if (others.size() == enough) break;
-      if (seen.insert(architecture).second && pool_.space->connected(architecture)) others.push_back(architecture);
-    }
-    return others;
   }
 
   /// Hashing ten thousand device-runtimes takes a second, an adaptation some milliseconds.

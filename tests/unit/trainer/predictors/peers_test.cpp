@@ -6,7 +6,7 @@
 #include "nasbench/support/text.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/metrics.h"
-#include "trainer/predictors/forest/forest.h"
+#include "trainer/predictors/forest/forest_predictor.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/trees/tree_ensemble.h"
 

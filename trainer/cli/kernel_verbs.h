@@ -7,11 +7,38 @@
 #include <vector>
 
 #include "datasets/operators/kernel_table.h"
+#include "descriptor/fusion/fusion_detection.h"
 #include "descriptor/isolation/isolation.h"
 #include "nasbench/graph/network.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/outcome.h"
+#include "trainer/predictors/kernels/learners.h"
 
 namespace tenshot::cli {
+
+// What `kernels` does with measured kernels.
+
+/// `kernels sample`: measures kernels of a runtime by adaptive sampling.
+void sample_kernels(const std::vector<std::string>& arguments);
+
+/// `kernels grid`: measures kernels of a runtime on a grid, and interpolates between them.
+void grid_kernels(const std::vector<std::string>& arguments);
+
+/// `kernels train`: the predictor `kernels` from measured kernels.
+void train_kernels(const std::vector<std::string>& arguments);
+
+extern const char* const sample_kernels_example;
+extern const char* const grid_kernels_example;
+extern const char* const train_kernels_example;
+
+/// What `kernels train` and `kernels grid` have in common: --rules, --measurements, --correction, --seed, --out, --json
+/// and --networks.
+void add_learning_options(OptionParser& options);
+
+/// The predictor of --out from a table of measured kernels. Throws InputError where the table holds two runtimes, or no
+/// kernel that was measured.
+void learn_kernels(const OptionParser& options, const std::string& table, trainer::kernels::LearnerKind learner,
+                   Outcome& outcome);
 
 /// The file of measured kernels, which an interrupted run goes on with.
 class KernelJournal {
@@ -52,5 +79,20 @@ class KernelMeasuring {
   KernelJournal journal_;
   ProgressLine progress_;
 };
+
+/// `plan --kit FOLDER --fusion`: a kit of test cases of fusion.
+void write_fusion_kit(const OptionParser& options, Outcome& outcome);
+
+/// What a board measured of such a kit.
+struct MeasuredCases {
+  std::string device;  ///< the board's backend and settings
+  descriptor::CaseImage image;
+  int rounds = 0;  ///< that its runs make
+  descriptor::TimeCase time_case;
+};
+
+/// Throws InputError where the folder is no kit of test cases, or its cases were run too few times; FileError and
+/// FormatError as datasets::read_kit_results does.
+MeasuredCases measured_cases(const std::string& folder, bool quiet);
 
 }  // namespace tenshot::cli

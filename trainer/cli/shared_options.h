@@ -1,16 +1,21 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "datasets/kit/joined_sources.h"
 #include "datasets/kit/measured_source.h"
 #include "datasets/tables/network_sources.h"
+#include "datasets/tables/quantity.h"
 #include "nasbench/graph/network_reading.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/core/shipped.h"
 
 namespace tenshot::cli {
+
+// Options that several verbs have.
 
 /// --networks, --shape and --strict; `use` says what the networks are for ("to predict").
 void add_network_options(OptionParser& options, const std::string& use);
@@ -63,5 +68,27 @@ std::string whole_numbers(datasets::Quantity quantity);
 
 /// Throws InputError where a hardware descriptor is given for another quantity: it says what operators take, in ms.
 void require_latency_descriptor(datasets::Quantity quantity);
+
+/// --quantity; `default_meaning` says what happens without it ("what the checkpoint is of").
+void add_quantity_option(OptionParser& options, const std::string& default_meaning);
+
+/// What --quantity names; nothing where it is not given. Throws UsageError.
+std::optional<datasets::Quantity> quantity_option(const OptionParser& options);
+
+/// Throws InputError when --quantity asks for another quantity than the predictor's, which `file` holds.
+void require_quantity(const OptionParser& options, const trainer::Predictor& predictor, const std::string& file);
+
+using trainer::given_or_shipped;
+
+/// What that option names (trainer::checkpoint_named). Says so where a shipped one comes before what has its name.
+std::string checkpoint_option(const OptionParser& options, const std::string& name = "checkpoint");
+
+/// What --checkpoint names, or without it the shipped checkpoint that fits what is given, which is said: that of
+/// networks by name where --networks or --proposals is given, or `tables` (measurements, lists of architectures) name
+/// networks; else that of cells. Throws FileError where none is shipped.
+std::string checkpoint_of(const OptionParser& options, const std::vector<std::string>& tables);
+
+/// The values of those of `names` that were given.
+std::vector<std::string> files_given(const OptionParser& options, const std::vector<std::string>& names);
 
 }  // namespace tenshot::cli
