@@ -8,7 +8,7 @@ namespace {
 
 struct Maker {
   const char* suffix;  ///< what the kernel's name ends with
-  KernelMaker make;
+  KernelMaker* make;
 };
 
 const std::vector<Maker>& makers() {

@@ -7,32 +7,26 @@
 
 namespace tenshot::descriptor {
 
-// Each makes one kind of compiled kernel for a layer, or nothing where it cannot compute it.
-
-using KernelMaker = std::unique_ptr<CompiledKernel> (*)(const ColdNetwork&, const ColdLayer&, const MachineCode&);
+/// Makes one kind of compiled kernel for a layer, or nothing where it cannot compute it.
+using KernelMaker = std::unique_ptr<CompiledKernel>(const ColdNetwork& network, const ColdLayer& layer,
+                                                    const MachineCode& code);
 
 /// Convolutions of any window, stride and groups as matrix products whose rows are found by pointers (Dukhan, "The
 /// Indirect Convolution Algorithm", 2019).
-std::unique_ptr<CompiledKernel> indirect_convolution(const ColdNetwork& network, const ColdLayer& layer,
-                                                     const MachineCode& code);
+KernelMaker indirect_convolution;
 
 /// Convolutions of one channel for each group, and one filter for each channel.
-std::unique_ptr<CompiledKernel> depthwise_convolution(const ColdNetwork& network, const ColdLayer& layer,
-                                                      const MachineCode& code);
+KernelMaker depthwise_convolution;
 
 /// Linear layers, and convolutions of one pixel, with the weights as the model's file has them.
-std::unique_ptr<CompiledKernel> rows_of_weights(const ColdNetwork& network, const ColdLayer& layer,
-                                                const MachineCode& code);
+KernelMaker rows_of_weights;
 
-std::unique_ptr<CompiledKernel> compiled_pool(const ColdNetwork& network, const ColdLayer& layer,
-                                              const MachineCode& code);
+KernelMaker compiled_pool;
 
 /// Activations, sums and products of tensors, soft-max.
-std::unique_ptr<CompiledKernel> compiled_elements(const ColdNetwork& network, const ColdLayer& layer,
-                                                  const MachineCode& code);
+KernelMaker compiled_elements;
 
 /// Concatenations, slices, channel shuffles, and reshapes to rows.
-std::unique_ptr<CompiledKernel> compiled_copy(const ColdNetwork& network, const ColdLayer& layer,
-                                              const MachineCode& code);
+KernelMaker compiled_copy;
 
 }  // namespace tenshot::descriptor

@@ -20,13 +20,9 @@ Shape per_channel(const Shape& shape) {
 }
 
 const std::map<std::string, std::string>& functions() {
-  static const std::map<std::string, std::string> names =
-      lower_cased("Softplus CELU ELU Erf Exp GELU Log Mish SELU Sigmoid TanH", {{"AbsVal", "absolute"},
-                                                                                {"BNLL", "softplus"},
-                                                                                {"HardSigmoid", "hard_sigmoid"},
-                                                                                {"HardSwish", "hard_swish"},
-                                                                                {"Swish", "silu"},
-                                                                                {"Threshold", "thresholded_relu"}});
+  static const std::map<std::string, std::string> names = lower_cased(
+      "Softplus CELU ELU Erf Exp GELU Log Mish SELU Sigmoid TanH AbsVal=absolute BNLL=softplus "
+      "HardSigmoid=hard_sigmoid HardSwish=hard_swish Swish=silu Threshold=thresholded_relu");
   return names;
 }
 

@@ -5,32 +5,17 @@ namespace tenshot::nasbench::onnx_conversions {
 
 const std::map<std::string, std::string>& activation_names() {
   static const std::map<std::string, std::string> names = lower_cased(
-      "Relu Sigmoid Tanh Elu Selu Softplus Gelu Mish Erf Sqrt Exp Log Reciprocal Floor Ceil Round Sign Not Cast "
-      "Softsign Sin Cos Silu Celu",
-      {{"HardSwish", "hard_swish"},
-       {"HardSigmoid", "hard_sigmoid"},
-       {"QLinearSigmoid", "sigmoid"},
-       {"LeakyRelu", "leaky_relu"},
-       {"QLinearLeakyRelu", "leaky_relu"},
-       {"FastGelu", "gelu"},
-       {"Neg", "negate"},
-       {"Abs", "absolute"},
-       {"Swish", "silu"},
-       {"QuickGelu", "quick_gelu"},
-       {"ThresholdedRelu", "thresholded_relu"}});
+      "Relu Sigmoid Tanh Elu Selu Softplus Gelu Mish Erf Sqrt Exp Log Reciprocal Floor Ceil Round Sign Not "
+      "Cast Softsign Sin Cos Silu Celu HardSwish=hard_swish HardSigmoid=hard_sigmoid "
+      "QLinearSigmoid=sigmoid LeakyRelu=leaky_relu QLinearLeakyRelu=leaky_relu FastGelu=gelu Neg=negate "
+      "Abs=absolute Swish=silu QuickGelu=quick_gelu ThresholdedRelu=thresholded_relu");
   return names;
 }
 
 const std::map<std::string, std::string>& elementwise_names() {
-  static const std::map<std::string, std::string> names =
-      lower_cased("PRelu Where Equal Less Greater And Or Xor", {{"Sub", "subtract"},
-                                                                {"Div", "divide"},
-                                                                {"Pow", "power"},
-                                                                {"Min", "minimum"},
-                                                                {"Max", "maximum"},
-                                                                {"Mod", "modulo"},
-                                                                {"LessOrEqual", "less_or_equal"},
-                                                                {"GreaterOrEqual", "greater_or_equal"}});
+  static const std::map<std::string, std::string> names = lower_cased(
+      "PRelu Where Equal Less Greater And Or Xor Sub=subtract Div=divide Pow=power Min=minimum Max=maximum "
+      "Mod=modulo LessOrEqual=less_or_equal GreaterOrEqual=greater_or_equal");
   return names;
 }
 

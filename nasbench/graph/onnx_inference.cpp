@@ -1,5 +1,6 @@
 #include "nasbench/graph/onnx_inference.h"
 
+#include <onnx/defs/operator_sets.h>
 #include <onnx/defs/schema.h>
 #include <onnx/defs/shape_inference.h>
 
@@ -96,6 +97,36 @@ void require_image(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   }
 }
 
+/// Schemas by the names of their operators and the first opset that each holds for.
+using Schemas = std::map<std::string, std::map<std::int64_t, onnx::OpSchema>>;
+
+template <class... Schema>
+void make_schemas(std::int64_t since, Schemas& made) {
+  for (const onnx::OpSchema& schema : {onnx::GetOpSchema<Schema>()...}) made[schema.Name()].emplace(since, schema);
+}
+
+/// Null where libonnx knows none. Its registry makes them all when first asked: those of most networks do without it.
+const onnx::OpSchema* schema_of(const onnx::NodeProto& node, std::int64_t opset) {
+  using namespace onnx;  // NOLINT: the names of thirty classes
+  static const Schemas common = [] {
+    Schemas made;
+    make_schemas<Add_Onnx_ver14, BatchNormalization_Onnx_ver9, AveragePool_Onnx_ver11, Clip_Onnx_ver13,
+                 Concat_Onnx_ver13, Conv_Onnx_ver11, ConvTranspose_Onnx_ver11, Div_Onnx_ver14, Flatten_Onnx_ver13,
+                 Gather_Onnx_ver13, Gemm_Onnx_ver13, GlobalAveragePool_Onnx_ver1, MatMul_Onnx_ver13, MaxPool_Onnx_ver12,
+                 Mul_Onnx_ver14, Pow_Onnx_ver15, Relu_Onnx_ver14, Reshape_Onnx_ver14, Sigmoid_Onnx_ver13,
+                 Slice_Onnx_ver13, Sub_Onnx_ver14, Transpose_Onnx_ver13>(11, made);
+    make_schemas<HardSwish_Onnx_ver14, Softmax_Onnx_ver13, Squeeze_Onnx_ver13, Unsqueeze_Onnx_ver13>(13, made);
+    make_schemas<BatchNormalization_Onnx_ver15>(15, made);
+    return made;
+  }();
+  const auto found = common.find(node.domain().empty() ? node.op_type() : "");
+  if (found != common.end() && opset >= found->second.begin()->first) {
+    return &(--found->second.upper_bound(opset))->second;
+  }
+  const int newest = static_cast<int>(std::min<std::int64_t>(opset, std::numeric_limits<int>::max()));
+  return onnx::OpSchemaRegistry::Schema(node.op_type(), newest, node.domain());
+}
+
 InferredType value_of(const onnx::TypeProto& type) {
   if (!type.has_tensor_type() || !type.tensor_type().has_shape()) return std::nullopt;
   OnnxValue value;
@@ -119,8 +150,7 @@ std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64
     own->resize(types.size());
     return std::move(*own);
   }
-  const int newest = static_cast<int>(std::min<std::int64_t>(opset, std::numeric_limits<int>::max()));
-  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), newest, node.domain());
+  const onnx::OpSchema* schema = schema_of(node, opset);
   if (schema == nullptr || !schema->has_type_and_shape_inference_function()) return types;
   require_image(node, inputs);
   NodeContext context(node, inputs);

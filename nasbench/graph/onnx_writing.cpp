@@ -107,8 +107,8 @@ const std::string* type_of(const std::string& function, const std::map<std::stri
 
 const std::map<std::string, std::string>& activation_types() {
   static const std::map<std::string, std::string> types = lower_cased(
-      "Relu Sigmoid Tanh Selu Softplus Erf Sqrt Exp Log Floor Ceil Round Reciprocal Sign Softsign Sin Cos Elu",
-      {{"HardSigmoid", "hard_sigmoid"}, {"LeakyRelu", "leaky_relu"}, {"Neg", "negate"}, {"Abs", "absolute"}});
+      "Relu Sigmoid Tanh Selu Softplus Erf Sqrt Exp Log Floor Ceil Round Reciprocal Sign Softsign Sin Cos "
+      "Elu HardSigmoid=hard_sigmoid LeakyRelu=leaky_relu Neg=negate Abs=absolute");
   return types;
 }
 

@@ -36,10 +36,7 @@ constexpr std::array<Signature, 35> signatures = {{
     {0, "version https://git-lfs"sv, "a Git LFS pointer", "fetch the file itself by git lfs pull"},
     {0, "\x1f\x8b"sv, "a gzip archive", unpack},
     {0, "BZh"sv, "a bzip2 archive", unpack},
-    {0,
-     "\xfd"
-     "7zXZ"sv,
-     "an xz archive", unpack},
+    {0, "\xfd\x37zXZ"sv, "an xz archive", unpack},
     {0, "\x28\xb5\x2f\xfd"sv, "a Zstandard archive", unpack},
     {0, "7z\xbc\xaf"sv, "a 7-Zip archive", unpack},
     {0, "Rar!"sv, "a RAR archive", unpack},
@@ -60,10 +57,7 @@ constexpr std::array<Signature, 35> signatures = {{
     {7, "\0{\""sv, "a safetensors file: weights without a network", export_torch},
     {0, "ftrt"sv, "a TensorRT engine", "take the ONNX model that it was made of"},
     {0, "ptrt"sv, "a TensorRT engine", "take the ONNX model that it was made of"},
-    {0,
-     "\x7f"
-     "ELF"sv,
-     "a program or library (ELF)", ""},
+    {0, "\x7f\x45LF"sv, "a program or library (ELF)", ""},
     {0, "MZ"sv, "a Windows program", ""},
     {0, "%PDF"sv, "a PDF document", ""},
     {0, "\x89PNG"sv, "a PNG picture", ""},

@@ -35,11 +35,14 @@ inline std::string lower_case(std::string text) {
   return text;
 }
 
-/// A table of names that stand for themselves in lower case, and of `others`.
-inline std::map<std::string, std::string> lower_cased(const std::string& names,
-                                                      std::map<std::string, std::string> others) {
-  for (const std::string& name : words_of(names)) others.emplace(name, lower_case(name));
-  return others;
+/// A table of names, as words. Each stands for itself in lower case, or for what is behind its "=": "Relu Neg=negate".
+inline std::map<std::string, std::string> lower_cased(const std::string& names) {
+  std::map<std::string, std::string> table;
+  for (const std::string& name : words_of(names)) {
+    const std::size_t end = name.find('=');
+    table.emplace(name.substr(0, end), end == std::string::npos ? lower_case(name) : name.substr(end + 1));
+  }
+  return table;
 }
 
 }  // namespace tenshot

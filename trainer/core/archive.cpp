@@ -27,15 +27,13 @@ static_assert(sizeof(float) == 4 && sizeof(double) == 8);
 
 template <class Integer>
 void append_little_endian(std::string& bytes, Integer value) {
-  for (std::size_t i = 0; i < sizeof value; ++i) bytes.push_back(static_cast<char>(value >> (8 * i) & 0xff));
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
 template <class Integer>
 Integer read_little_endian(std::string_view bytes, std::size_t offset) {
   Integer value = 0;
-  for (std::size_t i = 0; i < sizeof value; ++i) {
-    value |= static_cast<Integer>(static_cast<unsigned char>(bytes[offset + i])) << (8 * i);
-  }
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;
 }
 
@@ -138,16 +136,13 @@ Archive Archive::parse(std::string_view bytes, const std::string& file) {
   if (bytes.size() < header_bytes + digest_bytes) throw FormatError(file + ": this tenshot file is cut short");
   const auto version = read_little_endian<std::uint32_t>(bytes, magic.size());
   const std::string_view content = bytes.substr(0, bytes.size() - digest_bytes);
-  if (sha256_hex(content) != bytes.substr(content.size())) {
-    // A newer version may end in another way; only a plausible one is believed over the checksum.
-    if (version > format_version && version < 1000) {
-      throw FormatError(file + ": has format version " + std::to_string(version) + ", this tenshot reads up to " +
-                        std::to_string(format_version) + "; use a newer tenshot");
-    }
+  const bool newer = version > format_version && version < 1000;
+  // A newer version may end in another way; only a plausible one is believed over the checksum.
+  if (!newer && sha256_hex(content) != bytes.substr(content.size())) {
     throw FormatError(file + ": this tenshot file is damaged or cut short (its checksum does not match)");
   }
   if (version != format_version) {
-    throw FormatError(file + ": has format version " + std::to_string(version) + ", this tenshot reads version " +
+    throw FormatError(file + ": has format version " + std::to_string(version) + ", this tenshot reads up to " +
                       std::to_string(format_version) + (version > format_version ? "; use a newer tenshot" : ""));
   }
   const auto card_bytes = read_little_endian<std::uint64_t>(bytes, magic.size() + 4);

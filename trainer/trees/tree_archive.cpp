@@ -68,7 +68,8 @@ void put_trees(Archive& archive, const std::string& name, const std::vector<Spli
 
 TreeEnsemble get_trees(const Archive& archive, const std::string& name, std::size_t width, Splits splits) {
   const std::size_t numbers = numbers_of(splits);
-  const std::string field = "array '" + name + ".nodes'";
+  const std::string field = "array '" + name + ".nodes'", of_threshold = field + ": threshold",
+                    of_value = field + ": value", of_feature = field + ": feature", of_child = field + ": child";
   const std::vector<double> sizes = checked_doubles(archive, name + ".sizes", {1, 2e9});
   const std::vector<double> values = checked_doubles(archive, name + ".nodes", any_number);
   TreeEnsemble ensemble;
@@ -84,10 +85,10 @@ TreeEnsemble get_trees(const Archive& archive, const std::string& name, std::siz
     for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i, ++next) {
       const double* n = values.data() + numbers * next;
       const double threshold = splits == Splits::of_bits ? 0.5 : n[1], value = n[numbers - 1];
-      require_in_range(threshold, {-1e38, 1e38}, field + ": threshold");
-      require_in_range(value, {-largest_log_latency, largest_log_latency}, field + ": value");
-      tree.nodes.push_back({index_of(n[0], field + ": feature"), static_cast<float>(threshold),
-                            index_of(n[numbers - 3], field + ": less"), index_of(n[numbers - 2], field + ": other"),
+      require_in_range(threshold, {-1e38, 1e38}, of_threshold);
+      require_in_range(value, {-largest_log_latency, largest_log_latency}, of_value);
+      tree.nodes.push_back({index_of(n[0], of_feature), static_cast<float>(threshold),
+                            index_of(n[numbers - 3], of_child), index_of(n[numbers - 2], of_child),
                             static_cast<float>(value)});
       leaf = std::max(leaf, std::abs(value));
     }

@@ -52,10 +52,12 @@ Eigen::VectorXd CostPrior::times(const Eigen::VectorXd& vector) const {
   return root.transpose() * (root * vector) + variance.cwiseProduct(vector);
 }
 
-std::vector<CostPrior> cost_priors(const CostLibrary& library, const PosteriorOptions& options) {
+std::vector<CostPrior> cost_priors(const CostLibrary& library, const PosteriorOptions& options,
+                                   std::optional<std::size_t> only) {
   const Eigen::MatrixXd weights = nearness(library);
   std::vector<CostPrior> priors;
   for (Eigen::Index e = 0; e < library.costs.rows(); ++e) {
+    if (only && e != static_cast<Eigen::Index>(*only)) continue;
     CostPrior prior;
     prior.mean = library.costs.row(e);
     const Eigen::RowVectorXd typical = weights.row(e) * library.costs;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <optional>
 #include <vector>
 
 #include "trainer/core/options.h"
@@ -41,7 +42,8 @@ struct CostPrior {
   Eigen::VectorXd times(const Eigen::VectorXd& vector) const;
 };
 
-/// One prior for each entry of the library.
-std::vector<CostPrior> cost_priors(const CostLibrary& library, const PosteriorOptions& options);
+/// One prior for each entry of the library, or the one of the entry `only`: those of 300 devices take 60 MB.
+std::vector<CostPrior> cost_priors(const CostLibrary& library, const PosteriorOptions& options,
+                                   std::optional<std::size_t> only = std::nullopt);
 
 }  // namespace tenshot::trainer::operators

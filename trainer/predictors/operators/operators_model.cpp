@@ -154,7 +154,7 @@ class OperatorsModel : public PoolModel {
 
   std::unique_ptr<Predictor> known_device(const std::string& id) const override {
     const std::size_t device = device_named(pool_, id);
-    const operators::CostPrior prior = operators::cost_priors(learned_.library, learned_.options)[device];
+    const operators::CostPrior prior = operators::cost_priors(learned_.library, learned_.options, device).front();
     operators::CostPosterior posterior = operators::known_posterior(
         learned_.library, device, prior, static_cast<Eigen::Index>(learned_.map.features()), learned_.options);
     const OwnFits fits = own_fits();
