@@ -16,7 +16,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 
 #include "datasets/pool/joined_pools.h"
 #include "experiments/shared/program.h"
@@ -70,8 +69,8 @@ struct Score {
 
 struct Setting {
   std::string text;
-  bool said = false;  ///< what runs the networks on the new device
-  std::optional<double> planning_noise = std::nullopt;
+  bool said = false;          ///< what runs the networks on the new device
+  double planning_noise = 0;  ///< 0: what the library expects
   PosteriorOptions posterior;
   LibraryOptions library;
   std::string of_library;  ///< settings with equal ones have the same library
@@ -124,7 +123,8 @@ void score_device(const Known& known, const PoolNumbers& numbers, const std::vec
   std::iota(all.begin(), all.end(), std::size_t{0});
   sampling::InformationOptions planning;
   const Eigen::MatrixXd rows = known.features(candidates, Eigen::all);
-  planning.noise = setting.planning_noise.value_or(expected_noise(library, rows, setting.posterior));
+  planning.noise =
+      setting.planning_noise > 0 ? setting.planning_noise : expected_noise(library, rows, setting.posterior);
   Rng rng(1);
   const std::vector<std::size_t> chosen =
       sampling::choose_informative(prior_covariance(library, rows, setting.posterior), all, {}, samples, rng, planning);
@@ -146,16 +146,13 @@ void score_device(const Known& known, const PoolNumbers& numbers, const std::vec
   }
   const trainer::LogLatency found =
       predict(adapt(library, set, setting.posterior), table_of(known.features(others, Eigen::all)));
-  double within_10 = 0, within_20 = 0;
+  const auto count = static_cast<double>(others.size());
   for (std::size_t i = 0; i < others.size(); ++i) {
     const double truth = std::log(latency_ms(device, others[i])), mean = found.mean[static_cast<Index>(i)];
     const double error = std::abs(std::expm1(mean - truth));
-    within_10 += error <= 0.1;
-    within_20 += error <= 0.2;
+    score.within_10 += (error <= 0.1) / count;
+    score.within_20 += (error <= 0.2) / count;
   }
-  const auto count = static_cast<double>(others.size());
-  score.within_10 += within_10 / count;
-  score.within_20 += within_20 / count;
   ++score.runs;
 }
 
@@ -203,7 +200,7 @@ Setting setting_of(const std::string& text) {
   Setting setting;
   setting.said = json.value("said", false);
   json.erase("said");
-  if (json.contains("planning_noise")) setting.planning_noise = json["planning_noise"].get<double>();
+  setting.planning_noise = json.value("planning_noise", setting.planning_noise);
   json.erase("planning_noise");
   setting.library.similarity_length = json.value("similarity_length", setting.library.similarity_length);
   json.erase("similarity_length");
