@@ -120,7 +120,7 @@ def conditions(key, way, runtime, device, threads, rows, complete, sentinel):
         said = subprocess.run(["nvidia-smi", f"--query-gpu={asked}", "--format=csv,noheader"], capture_output=True, text=True, check=False)
         state["gpu"] = said.stdout.strip()
     return {"format": "tenshot.device/1", "id": key, "device": device, "runtime": runtime.split(" ")[0].lower() + ("-gpu" if gpu else ""),
-            "precision": way[1], "threads": threads, "batch": 1, "space": "networks", "input_shape": [],
+            "precision": way[1], "threads": 0 if gpu else threads, "batch": 1, "space": "networks", "input_shape": [],
             "latencies": "latencies.csv", "descriptor": {"counters": [], "operators": [], "source": "none"}, "environment": state}
 
 
