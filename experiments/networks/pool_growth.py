@@ -249,9 +249,9 @@ are cut in parts (five, of phones four, of graphics cards three), and each part 
 devices of its own kind in its own table (kind), from that table (table), and from everything that the shipped knowledge was
 learned from (everything); and from that where `adapt --runtime` says what runs the networks (everything, runtime said). "New
 networks" says that a third (boards) or half of the networks is left out of the pool, and those
-are predicted. The server's GPU has three draws of new networks. Ten networks are measured that `tenshot plan` chose; peers measure the ten that it chose by everything. *Nearest
-device scaled* is the device of the table that the ten are most like, times one factor; *mean device scaled* the geometric mean
-of all of them; both need devices that measured the networks, so they are no peers where networks are new. Means over device-runtimes; the best of each class in bold.
+are predicted; the server's GPU has three draws of them, and no other device of its kind. Ten networks are measured that
+`tenshot plan` chose; peers measure the ten that it chose by everything. *Nearest device scaled* is the device of the table
+that the ten are most like, times one factor; *mean device scaled* the geometric mean of all of them; both need devices that measured the networks, so they are no peers where networks are new. Means over device-runtimes; the best of each class in bold.
 
 `experiments/networks/pool_growth.sh`: the whole program, ten measurements, no setting chosen here. Settings of kinds and groups
 were chosen on boards and phones of the same tables ([device_kinds](../../search/device_kinds.md)).
