@@ -6,7 +6,8 @@
       PyTorch: eager, as a CUDA graph, and as one in half precision and channels-last
   measure_torch.py cpu MODELS LIST OUT SECONDS THREADS torch|onnxruntime
 
-LIST is a CSV whose first column names networks, in the order in which they are measured. Writes OUT/DEVICE/latencies.csv
+LIST is a CSV whose column `network` or `architecture` names networks, in the order in which they are measured: what
+`tenshot plan` wrote is one, and `tenshot adapt --measurements OUT/DEVICE` reads what was measured. Writes OUT/DEVICE/latencies.csv
 and device.json, as a pool has them. Latencies are medians of runs that each wait for the device; batch 1. The first
 network is the sentinel: it is measured again after every twenty, and what it took stands in each row. At the end the
 first networks are measured again, as long as there is time: OUT/DEVICE/again.csv.
@@ -132,7 +133,8 @@ def written(path, head, rows):
 
 
 def measure(models, listed, out, seconds, ways, wait, runtime, device, threads):
-    names = [row[0] for row in csv.reader(open(listed, encoding="utf-8"))][1:]
+    with open(listed, encoding="utf-8", newline="") as file:
+        names = [row.get("architecture") or row["network"] for row in csv.DictReader(file)]
     rows, sentinels, again = {key: [] for key in ways}, {key: [] for key in ways}, {key: [] for key in ways}
     refused = {}
 
