@@ -159,6 +159,8 @@ class Graph:
             attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
             if "value" in attributes:
                 attributes["value"] = torch.from_numpy(numpy_helper.to_array(attributes["value"]).copy())
+            if node.op_type not in OPERATORS:
+                raise ValueError(f"the operator {node.op_type} is not known here")
             run = OPERATORS[node.op_type](attributes)
             names = list(node.input)
             while names and not names[-1]:
