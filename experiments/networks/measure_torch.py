@@ -5,6 +5,7 @@
   measure_torch.py gpu MODELS LIST OUT SECONDS [eager,graph,half]
       PyTorch: eager, as a CUDA graph, and as one in half precision and channels-last
   measure_torch.py cpu MODELS LIST OUT SECONDS THREADS torch|onnxruntime
+  measure_torch.py check MODELS                  compares the outputs of one network in four with ONNX Runtime's
 
 LIST is a CSV whose column `network` or `architecture` names networks, in the order in which they are measured: what
 `tenshot plan` wrote is one, and `tenshot adapt --measurements OUT/DEVICE` reads what was measured. Writes OUT/DEVICE/latencies.csv
@@ -183,6 +184,21 @@ def measure(models, listed, out, seconds, ways, wait, runtime, device, threads):
     save(complete)
 
 
+def check(models):
+    """The largest difference of the outputs, relative to the largest value of each."""
+    import onnxruntime
+    import torch
+    torch.set_grad_enabled(False)
+    worst, paths = 0, sorted(models.glob("*.onnx"))[::4]
+    for path in paths:
+        model = torch_graph.fill(onnx.load(path))
+        graph = torch_graph.Graph(model, "cpu")
+        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        wanted = session.run(None, {graph.entry: graph.input.numpy()})[0]
+        worst = max(worst, float(abs(graph().numpy() - wanted).max() / abs(wanted).max()))
+    print(f"{len(paths)} networks, outputs differ by {worst:.1e} at most")
+
+
 def main():
     verb, models = sys.argv[1], Path(sys.argv[2])
     if verb == "strip":
@@ -190,6 +206,9 @@ def main():
         new.mkdir(parents=True, exist_ok=True)
         for path in sorted(models.glob("*.onnx")):
             (new / path.name).write_bytes(torch_graph.strip(onnx.load(path)).SerializeToString())
+        return
+    if verb == "check":
+        check(models)
         return
     listed, out, seconds = Path(sys.argv[3]), Path(sys.argv[4]), float(sys.argv[5])
     if verb == "gpu":

@@ -122,12 +122,11 @@ void score_device(const Known& known, const PoolNumbers& numbers, const std::vec
   std::vector<std::size_t> all(candidates.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   sampling::InformationOptions planning;
-  const Eigen::MatrixXd rows = known.features(candidates, Eigen::all);
-  planning.noise =
-      setting.planning_noise > 0 ? setting.planning_noise : expected_noise(library, rows, setting.posterior);
+  const trainer::PlanningView view = prior_view(library, known.features(candidates, Eigen::all), setting.posterior);
+  planning.noise = setting.planning_noise > 0 ? setting.planning_noise : *view.noise;
   Rng rng(1);
   const std::vector<std::size_t> chosen =
-      sampling::choose_informative(prior_covariance(library, rows, setting.posterior), all, {}, samples, rng, planning);
+      sampling::choose_informative(view.covariance, all, {}, samples, rng, planning);
   AdaptationFeatures set;
   std::vector<Index> measured;
   for (const std::size_t c : chosen) {

@@ -5,7 +5,7 @@
 
 The commands take turns: `python3 -c pass`, `tenshot --help`, and `tenshot predict` of one architecture, of one ONNX file
 (MobileNetV2 of torchvision, where Debian's python3-torchvision is installed) and of a folder of 1,000 files, with predictors
-that it adapts first. Of each it prints the median and the fastest wall time, the processor's time of the fastest quarter
+that it adapts first; and a known device, and a description, of that one file. Of each it prints the median and the fastest wall time, the processor's time of the fastest quarter
 (which other programs disturb least), what of that is Python's, and the most memory.
 """
 import os
@@ -52,7 +52,10 @@ def network_commands(tenshot, folder):
     commands = {"`tenshot predict --networks`, 1,000 ONNX files": [*predict, "--networks", many, "--out", "-"]}
     exporting = [PYTHON, os.path.join(SOURCE, "tests/networks/export_networks.py"), exports, "mobilenet_v2"]
     if subprocess.run(exporting, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
-        commands["`tenshot predict`, MobileNetV2's ONNX file"] = [*predict, os.path.join(exports, "mobilenet_v2.onnx")]
+        file = os.path.join(exports, "mobilenet_v2.onnx")
+        commands["`tenshot predict`, MobileNetV2's ONNX file"] = [*predict, file]
+        commands["`tenshot predict --device`, the same"] = [tenshot, "predict", "--device", "pixel4_gpu_float", file]
+        commands["`tenshot network describe`, the same"] = [tenshot, "network", "describe", file]
     return commands
 
 

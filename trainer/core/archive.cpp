@@ -23,7 +23,7 @@ constexpr std::array<std::size_t, 3> type_sizes = {4, 8, 1};
 constexpr std::size_t most_arrays = 100'000;
 constexpr std::size_t most_dimensions = 8;
 
-static_assert(sizeof(float) == 4 && sizeof(double) == 8);
+static_assert(sizeof(float) == 4 && sizeof(double) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
 template <class Integer>
 void append_little_endian(std::string& bytes, Integer value) {

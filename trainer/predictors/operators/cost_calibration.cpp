@@ -138,11 +138,11 @@ std::vector<Index> planned(const CostLibrary& library, const Eigen::MatrixXd& fe
   std::vector<std::size_t> all(candidates.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   sampling::InformationOptions planning;
-  const Eigen::MatrixXd rows = features(candidates, Eigen::all);
-  planning.noise = expected_noise(library, rows, options);
+  const PlanningView view = prior_view(library, features(candidates, Eigen::all), options);
+  planning.noise = *view.noise;
   std::vector<Index> chosen;
-  for (const std::size_t c : sampling::choose_informative(prior_covariance(library, rows, options), all, {},
-                                                          std::min(samples, all.size()), rng, planning)) {
+  for (const std::size_t c :
+       sampling::choose_informative(view.covariance, all, {}, std::min(samples, all.size()), rng, planning)) {
     chosen.push_back(candidates[c]);
   }
   return chosen;

@@ -99,34 +99,9 @@ LatencyCovariance covariance_of_group(const NetworkGroup& group, const std::vect
   return covariance;
 }
 
-/// The first of the library's groups that has all networks, and where they stand in it; no group where none has.
-struct GroupPlaces {
-  const NetworkGroup* group = nullptr;
-  std::vector<Index> places;
-};
-
-GroupPlaces group_of(const CostLibrary& library, const Eigen::MatrixXd& near, const PosteriorOptions& options) {
-  for (const NetworkGroup& group : library.groups) {
-    auto places = options.group_share > 0 ? places_in(group, near) : std::nullopt;
-    if (places) return {&group, std::move(*places)};
-  }
-  return {};
-}
-
-Eigen::MatrixXd similarity_to_known(const CostLibrary& library, const Eigen::MatrixXd& features) {
-  return library.places.compared() ? similarity(library.places.of(features), library.known) : Eigen::MatrixXd();
-}
-
-}  // namespace
-
-LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::MatrixXd& features,
-                                   const PosteriorOptions& options) {
-  const Eigen::MatrixXd near = similarity_to_known(library, features);
-  const GroupPlaces found = group_of(library, near, options);
-  if (found.group != nullptr) return covariance_of_group(*found.group, found.places);
-  if (!library.kinds.empty()) {
-    return covariance_of_kind(library, library.kinds.front(), features.leftCols(library.costs.cols()), near);
-  }
+/// Before anything is measured a device is like one of the library's entries. `near` is as above.
+LatencyCovariance covariance_of_entries(const CostLibrary& library, const Eigen::MatrixXd& features,
+                                        const Eigen::MatrixXd& near, const PosteriorOptions& options) {
   const std::vector<CostPrior> priors = cost_priors(library, options);
   const auto entries = static_cast<Index>(priors.size());
   const Index columns = entries + library.costs.cols() + 1;
@@ -164,6 +139,24 @@ LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::Matr
   return covariance;
 }
 
+}  // namespace
+
+PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& features, const PosteriorOptions& options) {
+  constexpr double of_group = 0.02, of_unlike_networks = 0.1, usual = 0.06;
+  Eigen::MatrixXd near;
+  if (library.places.compared()) near = similarity(library.places.of(features), library.known);
+  for (const NetworkGroup& group : library.groups) {
+    const auto places = options.group_share > 0 ? places_in(group, near) : std::nullopt;
+    if (places) return {covariance_of_group(group, *places), of_group};
+  }
+  if (!library.kinds.empty()) {
+    const Eigen::MatrixXd shared = features.leftCols(library.costs.cols());
+    return {covariance_of_kind(library, library.kinds.front(), shared, near), usual};
+  }
+  return {covariance_of_entries(library, features, near, options),
+          library.places.compared() ? of_unlike_networks : usual};
+}
+
 LatencyCovariance posterior_covariance(const CostPosterior& posterior, const Eigen::MatrixXd& features) {
   const auto components = static_cast<Index>(posterior.components.size());
   Eigen::MatrixXd log_latency = posterior.log_latency(features * posterior.all_costs_ms());
@@ -182,14 +175,6 @@ LatencyCovariance posterior_covariance(const CostPosterior& posterior, const Eig
   }
   covariance.blocks.push_back(between(std::move(log_latency), weights));
   return covariance;
-}
-
-double expected_noise(const CostLibrary& library, const Eigen::MatrixXd& features, const PosteriorOptions& options) {
-  constexpr double of_unlike_networks = 0.1, usual = 0.06, of_group = 0.02;
-  const bool grouped =
-      !library.groups.empty() && group_of(library, similarity_to_known(library, features), options).group != nullptr;
-  if (grouped) return of_group;
-  return library.places.compared() && library.kinds.empty() ? of_unlike_networks : usual;
 }
 
 }  // namespace tenshot::trainer::operators

@@ -16,9 +16,7 @@ class CostsPrior final : public PlanningPrior {
 
   PlanningView view(const std::vector<Architecture>& candidates, const AdaptationSet& measured) const override {
     const Eigen::MatrixXd features = feature_table(map_, space_, candidates).rows();
-    if (measured.architectures.empty()) {
-      return {prior_covariance(library_, features, options_), expected_noise(library_, features, options_)};
-    }
+    if (measured.architectures.empty()) return prior_view(library_, features, options_);
     const CostPosterior known = adapt(library_, adaptation_features(map_, space_, measured), options_);
     return {posterior_covariance(known, features), std::sqrt(known.noise_variance())};
   }

@@ -246,12 +246,12 @@ std::vector<std::vector<std::size_t>> clusters_of(const std::vector<std::size_t>
     profiles.col(static_cast<Index>(i)) = all.members[devices[i]].log_costs;
   }
   profiles.rowwise() -= profiles.colwise().mean().eval();
-  std::vector<std::vector<std::size_t>> clusters;
-  for (std::vector<std::size_t>& cluster : alike_devices(profiles, std::min(count, options.most_clusters))) {
-    if (cluster.size() < options.fewest) continue;
-    for (std::size_t& device : cluster) device = devices[device];
-    clusters.push_back(std::move(cluster));
-  }
+  const std::size_t most = std::min(count, options.most_clusters);
+  const std::vector<std::uint32_t> cluster_of = alike_devices(profiles, static_cast<Index>(most));
+  std::vector<std::vector<std::size_t>> clusters(most);
+  for (std::size_t i = 0; i < devices.size(); ++i) clusters[cluster_of[i]].push_back(devices[i]);
+  const auto few = [&](const std::vector<std::size_t>& cluster) { return cluster.size() < options.fewest; };
+  clusters.erase(std::remove_if(clusters.begin(), clusters.end(), few), clusters.end());
   return clusters;
 }
 

@@ -68,8 +68,9 @@ struct KindOptions {
   double measure_devices = 2;   ///< what costs of one measure count as in the mean of a cost that few inform
   double setting_power = 0.7;   ///< n settings of a board and kind count as n^(1 − setting_power) boards
   std::size_t fewest = 4;       ///< device-runtimes that are a kind of their own
-  /// Device-runtimes of a kind that are alike are kinds too, one for each of so many device-runtimes and at most
-  /// most_clusters: a new one is often like some of its kind, and far from all. 0: kinds have no clusters.
+  /// A kind has a cluster of device-runtimes that are alike for each of so many device-runtimes, and at most
+  /// most_clusters of them; each is a kind of the same name. A new device-runtime is often like some of its kind, and
+  /// far from all. 0: no clusters.
   std::size_t cluster_devices = 0, most_clusters = 5;
   int rounds = 8;  ///< of expectation-maximisation
   /// ν of a Student distribution of devices about their kind (Lange, Little and Taylor, 1989): smaller counts a device

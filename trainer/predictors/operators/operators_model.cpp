@@ -25,7 +25,6 @@
 #include "trainer/predictors/operators/operators_archive.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 #include "trainer/predictors/operators/own_entry.h"
-#include "trainer/predictors/operators/own_operators.h"
 #include "trainer/predictors/operators/pool_costs.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 
@@ -85,17 +84,16 @@ class OperatorsModel : public PoolModel {
       library.groups.clear();
       assumed.closeness = datasets::nearer_half(assumed.closeness);
     }
-    const std::vector<Remark> told = operators::add_own_entry(map, library, pool_, set, assumed);
+    const operators::OwnEntry own = operators::add_own_entry(map, library, pool_, set, assumed);
     operators::AdaptationFeatures features = operators::adaptation_features(map, *pool_.space, set);
-    const bool has_own = library.devices() > entries.size();
+    const bool has_own = own.profiled > 0;
     if (!options.runtime.empty()) {
       features.said = {runtime_named(pool_, options.runtime), std::vector<bool>(library.devices(), true)};
       for (std::size_t e = 0; e < entries.size(); ++e) {
         features.said.of_entry[e] = pool_.devices[entries[e]].runtime == features.said.name;
       }
     }
-    const auto profiled = [&] { return operator_sums(operators::own_operators(*pool_.space, set), set).networks; };
-    operators::CostPosterior posterior = has_own ? operators::adapt_beside_own(library, features, profiled(), assumed)
+    operators::CostPosterior posterior = has_own ? operators::adapt_beside_own(library, features, own.profiled, assumed)
                                                  : operators::adapt(library, features, assumed);
     posterior.calibration = operators::calibration_of(library, posterior, learned_.calibration);
     nlohmann::json card = predictor_card(*this, set, options.seed);
@@ -108,7 +106,7 @@ class OperatorsModel : public PoolModel {
       names.push_back(pool_.space->format(architecture));
       map.unusual.merge(operators::unusual_operators(*pool_.space, architecture));
     }
-    put_explanation(card, get_quantity(card), told);
+    put_explanation(card, get_quantity(card), own.told);
     put_explanation(card, get_quantity(card), operators::explanation_lines(posterior, map, features, devices, names));
     widen_by_fleet(posterior, set);
     return predictor_of(std::move(map), std::move(posterior), std::move(card));

@@ -161,11 +161,11 @@ void weigh(CostPosterior& posterior, double share) {
 
 }  // namespace
 
-std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool,
-                                  const AdaptationSet& set, const PosteriorOptions& options) {
+OwnEntry add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, const AdaptationSet& set,
+                       const PosteriorOptions& options) {
   if (set.operator_latencies.empty()) return {};
   const auto left_out = [](const std::string& reason) {
-    return std::vector<Remark>{{"the times of operators are not used: " + reason, true}};
+    return OwnEntry{0, {{"the times of operators are not used: " + reason, true}}};
   };
   const nasbench::NetworkSpace& space = *pool.space;
   if (space.search_space() != nullptr) return left_out("networks of this space are sums of decisions");
@@ -180,8 +180,9 @@ std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const d
   shared.learned.clear();
   append_entry(map, library, learned_times(shared, space, set, own, others, ms, typical_of(map, library, space, set)),
                space, set);
-  return {{"Times of " + std::to_string(own.operators.size()) + " operators inside " + std::to_string(sums.networks) +
-           " of the measured networks are used; their sum is " + whole_percent(sums.share) + " of a latency"}};
+  return {sums.networks,
+          {{"Times of " + std::to_string(own.operators.size()) + " operators inside " + std::to_string(sums.networks) +
+            " of the measured networks are used; their sum is " + whole_percent(sums.share) + " of a latency"}}};
 }
 
 CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set, std::size_t profiled,

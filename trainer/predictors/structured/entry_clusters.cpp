@@ -8,6 +8,7 @@
 
 #include "nasbench/support/random.h"
 #include "trainer/core/adaptation.h"
+#include "trainer/predictors/posterior/clusters.h"
 #include "trainer/predictors/structured/entry_priors.h"
 #include "trainer/predictors/structured/hypotheses.h"
 
@@ -33,34 +34,6 @@ MatrixXd costs_of(const StructuredLibrary& library) {
     costs.col(e) = cost_prior(library, static_cast<std::size_t>(e), {}, {}).mean;
   }
   return costs;
-}
-
-/// The centre that is nearest to each entry.
-std::vector<std::uint32_t> assigned(const MatrixXd& costs, const MatrixXd& centres) {
-  const VectorXd half_squares = 0.5 * centres.colwise().squaredNorm().transpose();
-  std::vector<std::uint32_t> cluster_of;
-  constexpr Index block = 1024;
-  for (Index begin = 0; begin < costs.cols(); begin += block) {
-    const Index count = std::min(block, costs.cols() - begin);
-    const MatrixXd nearness = (centres.transpose() * costs.middleCols(begin, count)).colwise() - half_squares;
-    for (Index e = 0; e < count; ++e) {
-      Index nearest = 0;
-      nearness.col(e).maxCoeff(&nearest);
-      cluster_of.push_back(static_cast<std::uint32_t>(nearest));
-    }
-  }
-  return cluster_of;
-}
-
-/// The means of `count` clusters of columns; one that is empty is 0.
-MatrixXd means_of(const MatrixXd& costs, const std::vector<std::uint32_t>& cluster_of, Index count) {
-  MatrixXd means = MatrixXd::Zero(costs.rows(), count);
-  VectorXd members = VectorXd::Zero(count);
-  for (Index e = 0; e < costs.cols(); ++e) {
-    means.col(cluster_of[static_cast<std::size_t>(e)]) += costs.col(e);
-    members[cluster_of[static_cast<std::size_t>(e)]] += 1;
-  }
-  return means * members.cwiseMax(1).cwiseInverse().asDiagonal();
 }
 
 /// The same clusters, numbered in the order in which they first come.
@@ -212,9 +185,9 @@ std::vector<std::uint32_t> cluster_entries(const StructuredLibrary& library) {
   Rng(1).shuffle(order);
   MatrixXd centres(costs.rows(), count);
   for (Index c = 0; c < count; ++c) centres.col(c) = costs.col(order[static_cast<std::size_t>(c)]);
-  std::vector<std::uint32_t> cluster_of = assigned(costs, centres);
+  std::vector<std::uint32_t> cluster_of = nearest_centres(costs, centres);
   for (int round = 0; round < cluster_rounds; ++round) {
-    cluster_of = assigned(costs, means_of(costs, cluster_of, count));
+    cluster_of = nearest_centres(costs, means_of(costs, cluster_of, count));
   }
   return renumbered(std::move(cluster_of), static_cast<std::size_t>(count));
 }

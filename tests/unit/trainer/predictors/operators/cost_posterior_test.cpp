@@ -247,8 +247,8 @@ TEST(CostPlanning, PrefersNetworksThatTellCostsApart) {
   sampling::InformationOptions options;
   options.random_half = false;
   Rng rng(1);
-  const auto chosen =
-      sampling::choose_informative(prior_covariance(library, bench.pool.features), candidates, {}, 4, rng, options);
+  const auto chosen = sampling::choose_informative(prior_view(library, bench.pool.features).covariance, candidates, {},
+                                                   4, rng, options);
   EXPECT_NE(std::find(chosen.begin(), chosen.end(), 0U), chosen.end());
   EXPECT_NE(std::find(chosen.begin(), chosen.end(), 1U), chosen.end());
 }
@@ -256,7 +256,7 @@ TEST(CostPlanning, PrefersNetworksThatTellCostsApart) {
 TEST(CostPlanning, LeavesLittleToLearnAfterManyMeasurements) {
   const Bench bench = bench_of(6, 40, 4, 12);
   const CostLibrary library = fit_library(bench.pool);
-  const auto before = prior_covariance(library, bench.pool.features);
+  const auto before = prior_view(library, bench.pool.features).covariance;
   const auto after =
       posterior_covariance(adapt(library, first_networks(bench, 20, bench.costs.row(2))), bench.pool.features);
   EXPECT_LT(sampling::expected_variance(after, {})[0], 0.05 * sampling::expected_variance(before, {})[0]);

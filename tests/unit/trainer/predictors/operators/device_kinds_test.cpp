@@ -305,7 +305,7 @@ TEST(DeviceKinds, MakeAPlanOfNetworksThatTellTheirCostsApart) {
   Eigen::MatrixXd rows = Eigen::MatrixXd::Ones(10, features);
   for (Index n = 0; n < 10; ++n) rows(n, 1) += 0.01 * static_cast<double>(n);
   rows(7, 3) = 50;
-  const sampling::LatencyCovariance prior = prior_covariance(library_of_two_kinds(), rows, {});
+  const sampling::LatencyCovariance prior = prior_view(library_of_two_kinds(), rows).covariance;
   Rng rng(1);
   sampling::InformationOptions options;
   options.random_half = false;

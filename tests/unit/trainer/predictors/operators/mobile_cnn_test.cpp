@@ -50,10 +50,10 @@ class NewPhone {
     std::vector<std::size_t> candidates(known_.size());
     std::iota(candidates.begin(), candidates.end(), std::size_t{0});
     sampling::InformationOptions planning;
-    planning.noise = expected_noise(library, pool.features);
+    const PlanningView view = prior_view(library, pool.features);
+    planning.noise = *view.noise;
     Rng rng(7);
-    const auto chosen =
-        sampling::choose_informative(prior_covariance(library, pool.features), candidates, {}, 10, rng, planning);
+    const auto chosen = sampling::choose_informative(view.covariance, candidates, {}, 10, rng, planning);
     const FeatureTable unknown = table_of(picked(features, new_));
     for (const Index device : tested_) {
       AdaptationFeatures set;

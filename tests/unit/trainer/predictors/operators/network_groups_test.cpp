@@ -188,11 +188,12 @@ TEST(NetworkGroups, ExpectLessNoiseOfAPlanThanCostsDo) {
   const Eigen::MatrixXd features = many_boards().features;
   PosteriorOptions without;
   without.group_share = 0;
-  EXPECT_LT(expected_noise(library_of_boards(), features), expected_noise(library_of_boards(), features, without));
+  EXPECT_LT(*prior_view(library_of_boards(), features).noise,
+            *prior_view(library_of_boards(), features, without).noise);
 }
 
 TEST(NetworkGroups, MakeAPlanByHowTheirLatenciesVary) {
-  const sampling::LatencyCovariance prior = prior_covariance(library_of_boards(), many_boards().features, {});
+  const sampling::LatencyCovariance prior = prior_view(library_of_boards(), many_boards().features).covariance;
   Rng rng(1);
   std::vector<std::size_t> all;
   for (std::size_t n = 0; n < static_cast<std::size_t>(networks); ++n) all.push_back(n);

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <vector>
+
+namespace tenshot::trainer {
+
+// The two steps of k-means (Lloyd, IEEE Transactions on Information Theory 1982) for columns.
+
+/// The centre that is nearest to each column, by number. Both are [features, ·].
+std::vector<std::uint32_t> nearest_centres(const Eigen::MatrixXd& columns, const Eigen::MatrixXd& centres);
+
+/// The means of `count` clusters of columns, [features, count]; one that is empty is 0.
+Eigen::MatrixXd means_of(const Eigen::MatrixXd& columns, const std::vector<std::uint32_t>& cluster_of,
+                         Eigen::Index count);
+
+}  // namespace tenshot::trainer
