@@ -93,9 +93,12 @@ def main(arguments):
         text += f"{max(memory for _, _, memory in rows):.0f} |\n"
     print(text, end="")
     if out:
+        libraries = subprocess.run(["ldd", tenshot], capture_output=True, text=True, check=True).stdout.split()
+        engines = " and ".join(name for name, file in (("OpenCV", "libopencv_dnn"), ("oneDNN", "libdnnl"))
+                               if any(word.startswith(file) for word in libraries)) or "no engine"
         with open(out, "w") as file:
             file.write(f"# Starting\n\n`tests/benchmarks/start.py build/tenshot {runs}`, the commands in turn, on {os.cpu_count()} "
-                       f"processors. {os.getloadavg()[0]:.0f} programs ran or waited for them: with more than processors, "
+                       f"processors; the program links {engines}. {os.getloadavg()[0]:.0f} programs ran or waited for them: with more than processors, "
                        "wall times are long and processor times tell more.\n\n" + text)
 
 
