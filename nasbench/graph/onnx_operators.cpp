@@ -80,6 +80,10 @@ NetworkNode opaque_node(const onnx::NodeProto& node, const OnnxInputs& inputs, c
     if (is_trained(*input) && input->origins.empty() && !input->bytes) {
       result.stored.push_back({"", element_count(input->stored)});
     }
+    if (node.op_type() == "QLinearConv" && i == 8 && input->constant) {  // a bias of 32-bit numbers
+      result.operation.constants.push_back(input->stored);
+      result.stored.push_back({node.input(8), element_count(input->stored)});
+    }
     if (input->constant) continue;
     result.inputs.push_back(input->source);
     result.operation.inputs.push_back(input->shape);

@@ -118,6 +118,10 @@ TEST(OnnxForms, ParametersAreWeightsAndNoScalesOrStates) {
   volume.model.weights("z", {}, TensorProto::UINT8).scalar("s", 0.1F);
   volume.model.node("QuantizeLinear", {"x", "s", "z"}, {"xq"});
   EXPECT_EQ(parameter_count(read(volume.model)), 6 * 4 * 27);
+  volume.node->add_input("b");
+  volume.model.weights("b", {6}, TensorProto::INT32);
+  EXPECT_EQ(parameter_count(read(volume.model)), 6 * 4 * 27 + 6);
+  EXPECT_EQ(multiply_adds(read(volume.model)), 6 * 6 * 6 * 6 * 4 * 27);
 }
 
 TEST(OnnxForms, SparseWeightsCountByTheirShape) {
