@@ -1,9 +1,7 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "datasets/collect/collect_timer.h"
 #include "datasets/pool/pool.h"

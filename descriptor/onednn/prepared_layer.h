@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "descriptor/onednn/buffers.h"
 #include "descriptor/onednn/kernels.h"

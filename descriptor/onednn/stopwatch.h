@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <dnnl.hpp>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "nasbench/graph/onnx_values.h"
 
 namespace tenshot::nasbench {

@@ -3,7 +3,6 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "nasbench/graph/network.h"
 #include "nasbench/kernels/kernel_search.h"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "descriptor/fusion/fusion_cases.h"

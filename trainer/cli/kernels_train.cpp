@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "datasets/operators/kernel_table.h"
 #include "nasbench/spaces/networks.h"

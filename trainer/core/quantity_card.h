@@ -2,8 +2,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "datasets/tables/quantity.h"
 #include "trainer/core/predictor.h"

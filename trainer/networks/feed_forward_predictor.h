@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

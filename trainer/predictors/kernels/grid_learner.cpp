@@ -1,7 +1,6 @@
 #include "trainer/predictors/kernels/grid_learner.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 

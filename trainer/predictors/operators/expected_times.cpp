@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
-#include <utility>
 
 #include "trainer/predictors/operators/operator_times.h"
 

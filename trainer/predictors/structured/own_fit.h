@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <vector>
 
 #include "datasets/pool/pool.h"
 #include "nasbench/structures/structures.h"
