@@ -17,6 +17,9 @@ endforeach()
 set(tenshot_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenshot)
 install(EXPORT tenshotTargets NAMESPACE tenshot:: DESTINATION ${tenshot_package_dir} COMPONENT dev)
 install(EXPORT tenshotTrainerTargets NAMESPACE tenshot:: DESTINATION ${tenshot_package_dir} COMPONENT dev)
+if(TARGET tenshot_with_engines)
+  install(TARGETS tenshot_with_engines LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT engines NAMELINK_SKIP)
+endif()
 if(TENSHOT_TORCH)
   install(TARGETS tenshot_with_torch EXPORT tenshotTorchTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT torch
     NAMELINK_SKIP)
@@ -26,7 +29,7 @@ configure_package_config_file(.cmake/tenshotConfig.cmake.in tenshotConfig.cmake
   INSTALL_DESTINATION ${tenshot_package_dir})
 write_basic_package_version_file(tenshotConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tenshotConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tenshotConfigVersion.cmake
-  .cmake/FindPFM.cmake .cmake/FindOneDNN.cmake DESTINATION ${tenshot_package_dir} COMPONENT dev)
+  .cmake/FindPFM.cmake DESTINATION ${tenshot_package_dir} COMPONENT dev)
 
 # The pages of `man`, of what --help says.
 set(tenshot_man "")
@@ -42,7 +45,7 @@ endif()
 
 # What of this is built, for a look before anything is installed (CMakeLists.txt).
 set(tenshot_built "")
-foreach(target tenshot tenshot_predictor tenshot_network tenshot_with_torch tenshot_python ${tenshot_libraries})
+foreach(target tenshot tenshot_predictor tenshot_network tenshot_with_torch tenshot_with_engines tenshot_python ${tenshot_libraries})
   if(TARGET ${target})
     get_target_property(type ${target} TYPE)
     if(NOT type STREQUAL "INTERFACE_LIBRARY")

@@ -1,6 +1,7 @@
 # `cpack -G DEB --config build/CPackConfig.cmake`: the packages tenshot (program, Python module, manual, completions, shipped
-# pool and checkpoints), libtenshot-torch (what needs LibTorch), libtenshot-predictor and libtenshot-network (what C++
-# programs run with) and libtenshot-dev. Spaces known by name are part of the program.
+# pool and checkpoints), libtenshot-engines (what needs OpenCV, oneDNN and XGBoost), libtenshot-torch (what needs LibTorch),
+# libtenshot-predictor and libtenshot-network (what C++ programs run with) and libtenshot-dev. Spaces known by name are part
+# of the program.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tenshot)
 set(TENSHOT_MAINTAINER "tenshot developers <tenshot@example.org>" CACHE STRING "Who makes the Debian packages: Name <mail>")
@@ -11,9 +12,11 @@ set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/.cmake/package_files.cmake)
 set(CPACK_TENSHOT_SOURCE ${PROJECT_SOURCE_DIR})
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(tenshot_groups predictor network dev)
-if(TENSHOT_TORCH)
-  list(APPEND tenshot_groups torch)
-endif()
+foreach(group torch engines)
+  if(TARGET tenshot_with_${group})
+    list(APPEND tenshot_groups ${group})
+  endif()
+endforeach()
 set(CPACK_COMPONENTS_ALL wheel data man ${tenshot_groups})
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -41,12 +44,18 @@ set(same "(= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 tenshot_deb(program tenshot science "latency of neural networks on a new device from ten measurements\n${predicts}\n\
 This package has the program, its Python module and what is known of\nsome 350 devices and runtimes.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "libtenshot-torch${PROJECT_VERSION} ${same}")
+set(depends "")
+if(TARGET tenshot_with_engines)
+  list(APPEND depends "libtenshot-engines${PROJECT_VERSION} ${same}")
+endif()
 get_property(python GLOBAL PROPERTY TENSHOT_PYTHON)
 if(python MATCHES "^([0-9]+)\\.([0-9]+)$")
   math(EXPR next "${CMAKE_MATCH_2} + 1")
-  set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS
-    "python3 (>= ${python}~), python3 (<< ${CMAKE_MATCH_1}.${next}), python3-numpy")
+  list(APPEND depends "python3 (>= ${python}~)" "python3 (<< ${CMAKE_MATCH_1}.${next})" python3-numpy)
 endif()
+list(JOIN depends ", " CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS)
+tenshot_deb(engines libtenshot-engines${PROJECT_VERSION} libs "what tenshot does with OpenCV, oneDNN and XGBoost\n${predicts}\n\
+With this library the program tenshot measures by OpenCV, starts\nnetworks cold by oneDNN and trains trees by XGBoost.")
 tenshot_deb(torch libtenshot-torch${PROJECT_VERSION} libs "what tenshot does with LibTorch\n${predicts}\n\
 With this library the program tenshot trains networks, exports\nTorchScript and measures by LibTorch.")
 set(CPACK_DEBIAN_TORCH_PACKAGE_RECOMMENDS "libopenblas0-openmp")
@@ -60,7 +69,7 @@ This package has headers, static libraries and files for CMake.")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
   "libtenshot-predictor${abi} ${same}, libtenshot-network${abi} ${same}")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "libtenshot-torch${PROJECT_VERSION} ${same}, libeigen3-dev, nlohmann-json3-dev, \
-libssl-dev, libpfm4-dev, libonnx-dev, libprotobuf-dev, libdnnl-dev, libopencv-dev, libxgboost-dev, libtorch-dev")
+libssl-dev, libpfm4-dev, libonnx-dev, libprotobuf-dev, libtorch-dev")
 include(CPack)
 foreach(component wheel data man)
   cpack_add_component(${component} GROUP program)

@@ -1,4 +1,5 @@
-# How every target of tenshot is built: warnings, sanitizers, and LibTorch behind one precompiled header.
+# How every target of tenshot is built: warnings, sanitizers, LibTorch behind one precompiled header, and what is loaded
+# late.
 
 add_library(tenshot_options INTERFACE)
 target_compile_options(tenshot_options INTERFACE -Wall -Wextra $<$<BOOL:${TENSHOT_WERROR}>:-Werror>)
@@ -38,24 +39,35 @@ if(TENSHOT_TORCH)
   target_precompile_headers(tenshot_torch_pch PRIVATE ${PROJECT_SOURCE_DIR}/descriptor/runtimes/torch_pch.h)
 endif()
 
-# tenshot_room(FOLDER ROOM [LINK targets…] [PRIVATE targets…] [TORCH a.cpp …] [WITHOUT b.cpp …] [SOURCES more.cpp …]): the
-# library of one room, as tenshot::FOLDER_ROOM: every source of its folder. LINK names the rooms below it. TORCH names the
-# sources that include LibTorch's headers: they go into libtenshot_torch.so, which is loaded when it is needed
-# (nasbench/support/torch_library.h). WITHOUT names sources of a part of the room that needs more (tenshot_part()).
+# tenshot_room(FOLDER ROOM [LINK targets…] [PRIVATE targets…] [TORCH a.cpp …] [ENGINES b.cpp … WITH libraries…]
+# [WITHOUT c.cpp …] [SOURCES more.cpp …]): the library of one room, as tenshot::FOLDER_ROOM: every source of its folder.
+# LINK names the rooms below it. TORCH names the sources that include LibTorch's headers, ENGINES those that need the
+# libraries WITH: they go into libtenshot_torch.so and libtenshot_engines.so, which are loaded when they are needed
+# (nasbench/support/late_library.h). WITHOUT names sources of a part of the room that needs more (tenshot_part()).
 function(tenshot_room folder room)
-  cmake_parse_arguments(ARG "" "" "LINK;PRIVATE;TORCH;WITHOUT;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINK;PRIVATE;TORCH;ENGINES;WITH;WITHOUT;SOURCES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp)
-  list(TRANSFORM ARG_TORCH PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${room}/)
-  list(TRANSFORM ARG_WITHOUT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${room}/)
-  list(REMOVE_ITEM sources ${ARG_TORCH} ${ARG_WITHOUT} ${CMAKE_CURRENT_SOURCE_DIR}/${room}/torch_pch.cpp)
+  foreach(kind TORCH ENGINES WITHOUT)
+    list(TRANSFORM ARG_${kind} PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${room}/)
+  endforeach()
+  list(REMOVE_ITEM sources ${ARG_TORCH} ${ARG_ENGINES} ${ARG_WITHOUT} ${CMAKE_CURRENT_SOURCE_DIR}/${room}/torch_pch.cpp)
   string(REPLACE "/" "_" name "${folder}_${room}")
   tenshot_library(${name} SOURCES ${sources} ${ARG_SOURCES} LINK ${ARG_LINK} PRIVATE ${ARG_PRIVATE})
   if(ARG_TORCH AND TENSHOT_TORCH)
-    add_library(tenshot_${name}_torch OBJECT ${ARG_TORCH})
-    target_link_libraries(tenshot_${name}_torch PRIVATE tenshot_torch tenshot_options tenshot_${name} ${ARG_PRIVATE})
+    tenshot_late_objects(TORCH ${name} SOURCES ${ARG_TORCH} WITH tenshot_torch PRIVATE ${ARG_PRIVATE})
     target_precompile_headers(tenshot_${name}_torch REUSE_FROM tenshot_torch_pch)
-    set_property(GLOBAL APPEND PROPERTY TENSHOT_TORCH_OBJECTS tenshot_${name}_torch)
   endif()
+  if(ARG_ENGINES)
+    tenshot_late_objects(ENGINES ${name} SOURCES ${ARG_ENGINES} WITH ${ARG_WITH} PRIVATE ${ARG_PRIVATE})
+  endif()
+endfunction()
+
+function(tenshot_late_objects kind name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;WITH;PRIVATE" ${ARGN})
+  string(TOLOWER tenshot_${name}_${kind} target)
+  add_library(${target} OBJECT ${ARG_SOURCES})
+  target_link_libraries(${target} PUBLIC ${ARG_WITH} tenshot_${name} PRIVATE tenshot_options ${ARG_PRIVATE})
+  set_property(GLOBAL APPEND PROPERTY TENSHOT_${kind}_OBJECTS ${target})
 endfunction()
 
 # tenshot_part(FOLDER ROOM PART SOURCES a.cpp … [LINK targets…] [PRIVATE targets…]): some sources of a room as a library of
@@ -78,14 +90,12 @@ function(tenshot_library name)
   set_property(GLOBAL APPEND PROPERTY TENSHOT_LIBRARIES ${target})
 endfunction()
 
-# tenshot_link_torch(TARGET): links all that needs LibTorch into the target itself, which then loads nothing later. For
-# tests of what is inside, and for builds with sanitizers, which want everything once. Without LibTorch it does nothing.
-function(tenshot_link_torch target)
-  if(NOT TENSHOT_TORCH)
-    return()
-  endif()
-  get_property(objects GLOBAL PROPERTY TENSHOT_TORCH_OBJECTS)
-  target_link_libraries(${target} PRIVATE ${objects} tenshot_torch)
+# tenshot_link_late(TARGET): links all that is loaded late elsewhere into the target itself. For tests of what is inside,
+# and for builds with sanitizers, which want everything once. Without LibTorch and engines it does nothing.
+function(tenshot_link_late target)
+  get_property(torch GLOBAL PROPERTY TENSHOT_TORCH_OBJECTS)
+  get_property(engines GLOBAL PROPERTY TENSHOT_ENGINES_OBJECTS)
+  target_link_libraries(${target} PRIVATE ${torch} ${engines})
 endfunction()
 
 # tenshot_folder(FOLDER rooms…): all rooms of a folder of the house, as tenshot::FOLDER.

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,10 +10,11 @@
 
 namespace tenshot::descriptor {
 
-// The cold engine: oneDNN's primitives and compiled kernels, one thread for each core of a plan. No oneDNN in this
-// header.
+// The cold engine: oneDNN's primitives and compiled kernels, one thread for each core of a plan. It is loaded when it
+// is needed; no oneDNN in this header.
 
-/// What kernels and layouts depend on: "AMD EPYC, family 26 model 2 stepping 1, oneDNN 2.6.3 (AVX-512)".
+/// What kernels and layouts depend on: "AMD EPYC, family 26 model 2 stepping 1, oneDNN 2.6.3 (AVX-512)". Empty in a
+/// build without oneDNN, where all functions below throw InputError that says what to install.
 std::string cold_machine();
 
 /// Names of the kernels that can compute a layer here: oneDNN's in its order of preference, and the compiled ones
@@ -42,7 +41,7 @@ ColdStages measure_cold_stages(const std::filesystem::path& model, const ColdMea
 
 /// The file of a plan's weights in its folder: for every layer the raw or the transformed ones, as the plan reads them,
 /// in the order of layers, so that a start reads the file from front to back.
-std::filesystem::path weight_file(const std::filesystem::path& folder);
+inline std::filesystem::path weight_file(const std::filesystem::path& folder) { return folder / "start.weights"; }
 
 /// Why the folder lacks the plan's file, one line that names it: there is none, it is damaged, or of another network or
 /// plan. Empty where it has it, as far as its first pages tell; damage within is noticed when it is read.

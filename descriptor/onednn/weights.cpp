@@ -59,8 +59,6 @@ std::vector<KernelUse> kernel_uses(const ColdPlan& plan) {
   return uses;
 }
 
-std::filesystem::path weight_file(const std::filesystem::path& folder) { return folder / "start.weights"; }
-
 std::string missing_weights(const ColdPlan& plan, const std::filesystem::path& folder) {
   try {
     const WeightFile file(weight_file(folder), weights_key(plan), record_count(plan));

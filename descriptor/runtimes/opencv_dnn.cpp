@@ -1,9 +1,5 @@
 #include "descriptor/runtimes/opencv_dnn.h"
 
-#include "nasbench/support/error.h"
-
-#ifdef TENSHOT_HAS_OPENCV
-
 #include <algorithm>
 #include <map>
 #include <opencv2/core.hpp>
@@ -13,6 +9,7 @@
 #include <vector>
 
 #include "nasbench/graph/onnx.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
@@ -186,24 +183,3 @@ std::unique_ptr<PreparedNetwork> prepare_opencv_onnx(const std::string& onnx, co
 }
 
 }  // namespace tenshot::descriptor
-
-#else
-
-namespace tenshot::descriptor {
-
-bool has_opencv() { return false; }
-
-std::unique_ptr<Runtime> make_opencv_runtime() {
-  throw InputError(
-      "the runtime opencv-dnn is not in this build; install libopencv-dev, configure with "
-      "-DTENSHOT_OPENCV=ON and build again");
-}
-
-std::unique_ptr<PreparedNetwork> prepare_opencv_onnx(const std::string&, const nasbench::Network&,
-                                                     const RuntimeOptions&) {
-  throw InputError("the runtime opencv-dnn is not in this build");
-}
-
-}  // namespace tenshot::descriptor
-
-#endif

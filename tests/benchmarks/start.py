@@ -8,6 +8,7 @@ The commands take turns: `python3 -c pass`, `tenshot --help`, and `tenshot predi
 that it adapts first; and a known device, and a description, of that one file. Of each it prints the median and the fastest wall time, the processor's time of the fastest quarter
 (which other programs disturb least), what of that is Python's, and the most memory.
 """
+import glob
 import os
 import statistics
 import subprocess
@@ -93,12 +94,18 @@ def main(arguments):
         text += f"{max(memory for _, _, memory in rows):.0f} |\n"
     print(text, end="")
     if out:
-        libraries = subprocess.run(["ldd", tenshot], capture_output=True, text=True, check=True).stdout.split()
-        engines = " and ".join(name for name, file in (("OpenCV", "libopencv_dnn"), ("oneDNN", "libdnnl"))
-                               if any(word.startswith(file) for word in libraries)) or "no engine"
+        late = [file for file in glob.glob(os.path.join(os.path.dirname(tenshot), "libtenshot_*.so")) if "torch" in file or "engines" in file]
+
+        def engines_of(files):
+            libraries = "".join(subprocess.run(["ldd", file], capture_output=True, text=True, check=True).stdout for file in files)
+            return [name for name, file in (("LibTorch", "libtorch_cpu"), ("OpenCV", "libopencv_dnn"), ("oneDNN", "libdnnl"),
+                                            ("XGBoost", "libxgboost")) if file in libraries]
+
+        engines = (f"the program is linked with {' and '.join(engines_of([tenshot])) or 'no engine'}, and loads "
+                   f"{' and '.join(engines_of(late)) or 'none'} when it needs them")
         with open(out, "w") as file:
             file.write(f"# Starting\n\n`tests/benchmarks/start.py build/tenshot {runs}`, the commands in turn, on {os.cpu_count()} "
-                       f"processors; the program links {engines}. {os.getloadavg()[0]:.0f} programs ran or waited for them: with more than processors, "
+                       f"processors; {engines}. {os.getloadavg()[0]:.0f} programs ran or waited for them: with more than processors, "
                        "wall times are long and processor times tell more.\n\n" + text)
 
 

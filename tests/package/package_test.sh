@@ -24,7 +24,7 @@ set -euo pipefail
 cd /tmp/try
 install() { DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >log 2>&1 || { tail -20 log; exit 1; }; }
 apt-get update -qq
-install ./tenshot_*.deb
+install ./tenshot_*.deb ./libtenshot-engines*.deb
 tenshot --version >said
 grep -q "LibTorch is not loaded" said
 tenshot plan --checkpoint pool.tenshot --samples 3 --out plan.csv

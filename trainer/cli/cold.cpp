@@ -3,14 +3,12 @@
 #include <cstdio>
 #include <utility>
 
+#include "descriptor/onednn/cold_engine.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cold/planner.h"
-#ifdef TENSHOT_ONEDNN
-#include "descriptor/onednn/cold_engine.h"
-#endif
 
 namespace tenshot::cli {
 namespace {
@@ -19,8 +17,6 @@ using Arguments = std::vector<std::string>;
 
 constexpr const char* measure_example = "  tenshot cold measure model.onnx --out stages.json\n";
 constexpr const char* plan_example = "  tenshot cold plan stages.json --starts 5 --out plan.json\n";
-
-#ifdef TENSHOT_ONEDNN
 
 void measure_stages(const OptionParser& options) {
   const std::string model = options.required("model.onnx"), out = options.required("out");
@@ -51,12 +47,6 @@ void measure_stages(const OptionParser& options) {
           " layers written to " + out + "; next: tenshot cold plan " + out + " --out plan.json",
       options.has("quiet"));
 }
-
-#else
-
-void measure_stages(const OptionParser&) { refuse_without_onednn(); }
-
-#endif
 
 void measure(const Arguments& arguments) {
   OptionParser options("cold measure",
@@ -162,12 +152,6 @@ std::string decimals(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", value);
   return text;
-}
-
-void refuse_without_onednn() {
-  throw InputError(
-      "this program was built without oneDNN, which cold starts are measured and run with: install libdnnl-dev, and "
-      "build it again with -DTENSHOT_ONEDNN=ON");
 }
 
 const Command cold_command = {"cold", "measure, plan, run and predict cold starts of an ONNX network", run};

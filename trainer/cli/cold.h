@@ -24,9 +24,6 @@ constexpr const char* cold_predict_example = "  tenshot cold predict model.onnx 
 /// With two decimals.
 std::string decimals(double value);
 
-/// Throws InputError that says how to build the program with oneDNN.
-[[noreturn]] void refuse_without_onednn();
-
 /// How plans are started.
 struct StartConditions {
   int starts = 0;               ///< that count, each in a fresh process; more tell better, and take longer

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "descriptor/cold/cold_network.h"
+#include "descriptor/onednn/cold_engine.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -14,9 +15,6 @@
 #include "trainer/cli/cold.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/predictors/cold_stages/cold_predictor.h"
-#ifdef TENSHOT_ONEDNN
-#include "descriptor/onednn/cold_engine.h"
-#endif
 
 namespace tenshot::cli {
 namespace {
@@ -38,11 +36,9 @@ std::vector<std::filesystem::path> stage_files(const std::filesystem::path& path
 }
 
 /// The kernels that oneDNN has here for a layer; nothing where the stages are of another machine.
-trainer::cold_stages::OfferedKernels kernels_here([[maybe_unused]] const std::string& machine) {
-#ifdef TENSHOT_ONEDNN
-  if (descriptor::cold_machine() == machine) return descriptor::kernel_names;
-#endif
-  return {};
+trainer::cold_stages::OfferedKernels kernels_here(const std::string& machine) {
+  if (descriptor::cold_machine() != machine) return {};
+  return descriptor::kernel_names;
 }
 
 nlohmann::json to_json(const PredictedStart& start, const ColdPredictor& predictor) {

@@ -9,16 +9,12 @@
 #include "descriptor/cold/cold_plan.h"
 #include "descriptor/machine/free_memory.h"
 #include "descriptor/machine/page_cache.h"
+#include "descriptor/onednn/cold_engine.h"
 #include "nasbench/support/error.h"
 #include "trainer/cli/cold.h"
-#ifdef TENSHOT_ONEDNN
-#include "descriptor/onednn/cold_engine.h"
-#endif
 
 namespace tenshot::cli {
 namespace {
-
-#ifdef TENSHOT_ONEDNN
 
 /// Makes the plan's file where it is missing. False where it cannot be made: says so, and the start goes on without it.
 bool provide_weights(const descriptor::ColdPlan& plan, const std::string& model, const std::string& folder,
@@ -124,12 +120,6 @@ void run_plan(const OptionParser& options) {
       quiet);
   provide_weights(plan, start.model, start.folder, quiet);
 }
-
-#else
-
-void run_plan(const OptionParser&) { refuse_without_onednn(); }
-
-#endif
 
 }  // namespace
 

@@ -2,8 +2,8 @@
 #include <iostream>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/late_library.h"
 #include "nasbench/support/quantiles.h"
-#include "nasbench/support/torch_library.h"
 #include "trainer/cli/command.h"
 
 // This file is all that tenshot-predict is, so that it stands in for three functions of the libraries that it is made
@@ -14,8 +14,8 @@ void __verbose_terminate_handler() { std::abort(); }
 }  // namespace __gnu_cxx
 
 // Nothing can be loaded into a program that is linked statically.
-void* tenshot::torch_function(const char*, const char*) {
-  throw Error("this needs LibTorch, which tenshot-predict is without; take tenshot predict");
+void* tenshot::late_function(LateLibrary, const char*, const char*) {
+  throw Error("this needs LibTorch or another engine, which tenshot-predict is without; take tenshot");
 }
 
 // Adapting and training ask for it, and predicting does not.

@@ -51,7 +51,7 @@ def installed(prefix):
         "-DTENSHOT_BENCHMARKS=OFF", "-DTENSHOT_OPENCV=OFF", "-DTENSHOT_WHEEL=ON", "-DCMAKE_INSTALL_LIBDIR=lib", f"-DPython_EXECUTABLE={python}",
         *shlex.split(os.environ.get("TENSHOT_CMAKE", "")))
     run("cmake", "--build", build, "--target", "tenshot", "tenshot_python")
-    for component in ("wheel", "torch"):
+    for component in ("wheel", "torch", "engines"):
         run("cmake", "--install", build, "--component", component, "--prefix", prefix, "--strip")
 
 
@@ -73,7 +73,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         prefix = pathlib.Path(folder)
         installed(prefix)
         packages = prefix / "lib/python3/dist-packages"
-        linked = [prefix / "bin/tenshot", *packages.glob("tenshot/*.so")]
+        linked = [prefix / "bin/tenshot", *packages.glob("tenshot/*.so"), *prefix.glob("lib/libtenshot_engines.so.*")]
         (prefix / "lib/tenshot").mkdir()
         for library, path in libraries_of(linked).items():
             shutil.copy(path, prefix / "lib/tenshot" / library)

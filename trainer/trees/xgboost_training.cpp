@@ -1,3 +1,5 @@
+#include <xgboost/c_api.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -9,24 +11,7 @@
 #include "nasbench/support/text.h"
 #include "trainer/trees/tree_ensemble.h"
 
-#ifdef TENSHOT_HAS_XGBOOST
-#include <xgboost/c_api.h>
-#endif
-
 namespace tenshot::trainer {
-
-#ifndef TENSHOT_HAS_XGBOOST
-
-bool has_xgboost() { return false; }
-
-TreeEnsemble train_trees(const std::vector<float>&, std::size_t, const std::vector<double>&, const std::vector<double>&,
-                         const TreeOptions&) {
-  throw InputError(
-      "trees are trained by XGBoost, which this program was built without; install libxgboost-dev and build again "
-      "with -DTENSHOT_XGBOOST=ON");
-}
-
-#else
 
 namespace {
 
@@ -174,7 +159,5 @@ TreeEnsemble train_trees(const std::vector<float>& features, std::size_t width, 
   require_same(ensemble, features, width, booster.predict(matrix));
   return ensemble;
 }
-
-#endif
 
 }  // namespace tenshot::trainer

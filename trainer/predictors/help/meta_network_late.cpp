@@ -1,4 +1,4 @@
-#include "nasbench/support/torch_library.h"
+#include "nasbench/support/late_library.h"
 #include "trainer/predictors/help/meta_network.h"
 
 namespace tenshot::trainer {

@@ -1,4 +1,4 @@
-#include "nasbench/support/torch_library.h"
+#include "nasbench/support/late_library.h"
 
 #include <dlfcn.h>
 #include <sys/resource.h>
@@ -86,39 +86,61 @@ void load_torch_of_python() {
   }
 }
 
+struct Files {
+  const char* file;
+  const char* entry;  ///< its one function
+};
+constexpr Files torch = {TENSHOT_TORCH_LIBRARY, "tenshot_torch_function"};
+constexpr Files engines = {TENSHOT_ENGINES_LIBRARY, "tenshot_engines_function"};
+
+constexpr const char* build_engines = " libopencv-dev, libdnnl-dev and libxgboost-dev, and build tenshot again";
+
+/// Null where it cannot be loaded; dlerror() says why.
+void* open(const Files& files) { return dlopen(files.file, RTLD_NOW | RTLD_LOCAL); }
+
+void* open_torch() {
+  require_address_space();
+  if (void* library = open(torch)) return library;
+  const std::string reason = dlerror();
+  load_torch_of_python();
+  if (void* library = open(torch)) return library;
+  throw Error("this needs LibTorch, which cannot be loaded (" + reason +
+              "); install libtenshot_torch beside tenshot, and what it is linked with, or name the folder of that "
+              "LibTorch by TENSHOT_LIBTORCH");
+}
+
+void* open_engines() {
+  if (void* library = open(engines)) return library;
+  throw InputError("this needs OpenCV, oneDNN or XGBoost, which cannot be loaded (" + std::string(dlerror()) +
+                   "); install libtenshot_engines beside tenshot, and what it is linked with, or" + build_engines);
+}
+
 using Finder = void* (*)(const char* name, const char* type);
 
-Finder load() {
-  constexpr const char* entry = "tenshot_torch_function";
-  void* found = dlsym(RTLD_DEFAULT, entry);  // a program may be linked with the library
-  if (found == nullptr) {
-    require_address_space();
-    void* library = dlopen(TENSHOT_TORCH_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      const std::string reason = dlerror();
-      load_torch_of_python();
-      library = dlopen(TENSHOT_TORCH_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-      if (library == nullptr) {
-        throw Error(
-            "this needs LibTorch, which cannot be loaded (" + reason +
-            "); install libtenshot_torch beside tenshot, and what it is linked with, or name the folder of that "
-            "LibTorch by TENSHOT_LIBTORCH");
-      }
-    }
-    found = dlsym(library, entry);
-  }
-  if (found == nullptr) throw Error(TENSHOT_TORCH_LIBRARY " is not tenshot's: it has no " + std::string(entry));
+Finder load(const Files& files, void* (*open_it)()) {
+  void* found = dlsym(RTLD_DEFAULT, files.entry);  // a program may be linked with the library
+  if (found == nullptr) found = dlsym(open_it(), files.entry);
+  if (found == nullptr) throw Error(std::string(files.file) + " is not tenshot's: it has no " + files.entry);
   return reinterpret_cast<Finder>(found);
+}
+
+Finder finder(LateLibrary library) {
+  if (library == LateLibrary::torch) {
+    static const Finder find = load(torch, open_torch);
+    return find;
+  }
+  static const Finder find = load(engines, open_engines);
+  return find;
 }
 
 }  // namespace
 
-void* torch_function(const char* name, const char* type) {
-  static const Finder find = load();
-  void* function = find(name, type);
-  if (function != nullptr) return function;
-  throw Error(TENSHOT_TORCH_LIBRARY " has no function '" + std::string(name) +
-              "' of the type that this program calls: both must be of one build of tenshot");
+void* late_function(LateLibrary library, const char* name, const char* type) {
+  if (void* function = finder(library)(name, type)) return function;
+  const bool torch_lacks = library == LateLibrary::torch;
+  throw InputError(std::string(torch_lacks ? torch.file : engines.file) + " has no function '" + name +
+                   "' of the type that this program calls: both must be of one build of tenshot" +
+                   (torch_lacks ? "" : std::string(", or install") + build_engines));
 }
 
 }  // namespace tenshot

@@ -1,8 +1,13 @@
+#include "descriptor/runtimes/libtorch_runtime.h"
 #include "descriptor/runtimes/torch_info.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/torch_library.h"
+#include "nasbench/support/late_library.h"
 
 namespace tenshot::descriptor {
+
+std::unique_ptr<Runtime> make_libtorch_runtime(std::string_view name) {
+  return from_torch_library<decltype(make_libtorch_runtime)>("make_libtorch_runtime")(name);
+}
 
 std::string torch_summary() try {
   return from_torch_library<decltype(torch_summary)>("torch_summary")();
