@@ -94,15 +94,14 @@ def main(arguments):
         text += f"{max(memory for _, _, memory in rows):.0f} |\n"
     print(text, end="")
     if out:
-        late = [file for file in glob.glob(os.path.join(os.path.dirname(tenshot), "libtenshot_*.so")) if "torch" in file or "engines" in file]
-
         def engines_of(files):
             libraries = "".join(subprocess.run(["ldd", file], capture_output=True, text=True, check=True).stdout for file in files)
-            return [name for name, file in (("LibTorch", "libtorch_cpu"), ("OpenCV", "libopencv_dnn"), ("oneDNN", "libdnnl"),
-                                            ("XGBoost", "libxgboost")) if file in libraries]
+            return ", ".join(name for name, file in (("LibTorch", "libtorch_cpu"), ("OpenCV", "libopencv_dnn"),
+                                                     ("oneDNN", "libdnnl"), ("XGBoost", "libxgboost")) if file in libraries)
 
-        engines = (f"the program is linked with {' and '.join(engines_of([tenshot])) or 'no engine'}, and loads "
-                   f"{' and '.join(engines_of(late)) or 'none'} when it needs them")
+        late = glob.glob(os.path.join(os.path.dirname(tenshot), "libtenshot_*.so"))
+        engines = (f"the program is linked with {engines_of([tenshot]) or 'no engine'}, and loads "
+                   f"{engines_of(late) or 'none'} when they are needed")
         with open(out, "w") as file:
             file.write(f"# Starting\n\n`tests/benchmarks/start.py build/tenshot {runs}`, the commands in turn, on {os.cpu_count()} "
                        f"processors; {engines}. {os.getloadavg()[0]:.0f} programs ran or waited for them: with more than processors, "
