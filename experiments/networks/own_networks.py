@@ -16,6 +16,7 @@ from pathlib import Path
 
 SHARE = 0.6  # of the networks of each kind, published and synthetic, to train on and to adapt with
 SYNTHETIC = ("synthetic", "synthetic_blocks")  # each a kind: single networks of it are left out, not the whole
+INNER = "inner"
 BETWEEN = ("synthetic-to-published", "published-to-synthetic")  # splits of between_spaces.sh
 MEASURES = [("acc10", "within ±10 %", 100, 1), ("acc5", "within ±5 %", 100, 1), ("mape", "mean error, %", 100, 1),
             ("spearman", "Spearman's ρ", 1, 3), ("coverage90", "90 % intervals hold, %", 100, 1)]
@@ -27,12 +28,15 @@ def hashed(*words):
 
 def order(families, split):
     """The networks to train on, then those to test on: whole families, drawn by the split; or all of one side and all of
-    the other, where the split is called so."""
+    the other, where the split is called so. A split "inner1" splits once more what split 1 trains on."""
     sides = {True: [network for network, family in families if family in SYNTHETIC],
              False: [network for network, family in families if family not in SYNTHETIC]}
     if split in BETWEEN:
         learned = split == BETWEEN[0]
         return sides[learned], sides[not learned]
+    if split.startswith(INNER):
+        known = set(order(families, split[len(INNER):])[0])
+        families = [row for row in families if row[0] in known]
     by_family = collections.defaultdict(list)
     for network, family in families:
         by_family[family].append(network)
@@ -76,6 +80,7 @@ def split_pool(pool, split, spec, out, operators=None):
             (folder / "operators.csv").write_bytes(table.read_bytes())
         with open(device / "latencies.csv", newline="") as file:
             rows = list(csv.reader(file))
+        rows[1:] = [row for row in rows[1:] if row[0] in place]
         if number == 0 and len(rows) != len(place) + 1:
             sys.exit(f"{device}: has {len(rows) - 1} of {len(place)} networks, and its order is that of the rows")
         with open(folder / "latencies.csv", "w", newline="") as file:

@@ -34,6 +34,12 @@ const std::vector<DeclaredOption<Posterior>> own = {
      "less."},
     {"operator_times", &Posterior::operator_times, Allowed(0, 1),
      "1: what operators take is learned where it was measured on devices of the pool (OperatorTimes); 0: it is not."},
+    {"own_weight", &Posterior::own_weight, Allowed(0, 1e3),
+     "What own operators of up to ten profiled networks weigh beside the 1 of all other entries; of more networks as "
+     "many times more. Larger trusts profiles more."},
+    {"own_error", &Posterior::own_error, Allowed(1e-3, 10),
+     "The error of the other entries, log latency, above which own operators weigh more still. Smaller trusts profiles "
+     "more."},
 };
 
 const Declaration<Posterior> posterior(with_mixture_options(ranges, own));

@@ -27,6 +27,8 @@ struct PosteriorOptions : MixtureOptions {
   double other_runtimes = 0.05;
   double start_pull = 0.05;
   int operator_times = 1;
+  double own_weight = 1;
+  double own_error = 0.2;
 };
 const Declaration<PosteriorOptions>& declared(const PosteriorOptions&);
 

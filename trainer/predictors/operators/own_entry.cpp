@@ -26,10 +26,8 @@ constexpr int tree_depth = 8;  ///< they learn what has no noise
 
 /// The library's mean costs in units of the new device, and that unit: the latency of a network that is typical of the
 /// pool, ms.
-std::pair<Eigen::VectorXd, double> typical_of(const FeatureMap& map, const CostLibrary& library,
+std::pair<Eigen::VectorXd, double> typical_of(const FeatureMap& shared, const CostLibrary& library,
                                               const nasbench::NetworkSpace& space, const AdaptationSet& set) {
-  FeatureMap shared = map;
-  shared.learned.clear();
   const Eigen::VectorXd costs = library.costs.transpose() * representation(library);
   const Eigen::VectorXd relative = feature_table(shared, space, set.architectures).rows() * costs;
   const Eigen::Map<const Eigen::ArrayXd> latency(set.latency_ms.data(), relative.size());
@@ -81,7 +79,6 @@ TreeEnsemble trees_beside(const OperatorTimes& times, const FeatureMap& shared,
 OperatorTimes learned_times(const FeatureMap& shared, const nasbench::NetworkSpace& space, const AdaptationSet& set,
                             const OwnOperators& own, const std::vector<OperatorSpecification>& others,
                             const std::vector<double>& ms, const std::pair<Eigen::VectorXd, double>& typical) {
-  constexpr double least_base = 1e-3;
   OperatorTimes times;
   times.device = "this device";
   times.unit_ms = typical.second;
@@ -105,13 +102,13 @@ OperatorTimes learned_times(const FeatureMap& shared, const nasbench::NetworkSpa
     relative[n] = set.latency_ms[static_cast<std::size_t>(n)] / times.unit_ms;
   }
   times.fit_networks(sums, relative);
-  times.costs[0] = std::max(times.base, least_base);
+  times.costs[0] = std::max(times.base, 1e-3);
   return times;
 }
 
 /// Appends an entry whose costs are those of `times`.
-void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, const nasbench::NetworkSpace& space,
-                  const AdaptationSet& set) {
+void append_entry(FeatureMap& map, const FeatureMap& shared, CostLibrary& library, OperatorTimes times,
+                  const nasbench::NetworkSpace& space, const AdaptationSet& set) {
   const auto devices = static_cast<Index>(library.devices());
   library.block.resize(library.devices(), 0);
   library.costs.conservativeResize(devices + 1, Eigen::NoChange);
@@ -120,8 +117,6 @@ void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, co
   library.median_ms[devices] = times.unit_ms;
   library.log_rms.conservativeResize(devices + 1);
   library.log_rms[devices] = library.log_rms.head(devices).mean();
-  FeatureMap shared = map;
-  shared.learned.clear();
   Eigen::MatrixXd differences =
       profile_differences(feature_table(shared, space, set.architectures).rows(), library.costs);
   differences.topLeftCorner(devices, devices) = library.differences;
@@ -178,8 +173,8 @@ OwnEntry add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Po
   const std::vector<double> ms = expected_times(map, library, own, costs_ms, others);
   FeatureMap shared = map;
   shared.learned.clear();
-  append_entry(map, library, learned_times(shared, space, set, own, others, ms, typical_of(map, library, space, set)),
-               space, set);
+  OperatorTimes times = learned_times(shared, space, set, own, others, ms, typical_of(shared, library, space, set));
+  append_entry(map, shared, library, std::move(times), space, set);
   return {sums.networks,
           {{"Times of " + std::to_string(own.operators.size()) + " operators inside " + std::to_string(sums.networks) +
             " of the measured networks are used; their sum is " + whole_percent(sums.share) + " of a latency"}}};
@@ -197,12 +192,10 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
     if (component.entry >= others.size()) ++component.entry;  // kinds stand behind the own entry
   }
   for (CostComponent& component : own.components) component.entry = others.size();
-  // Up to ten profiled networks leave the own operators this error for networks that they were not told; it falls with
-  // the root of more (experiments/networks/profiled_networks). The power makes the share change quickly about it.
-  constexpr double own_error = 0.2, few_networks = 10;
-  const double times_few = std::max(1.0, static_cast<double>(profiled) / few_networks);
-  const double errors = error_left_out(rest, set, options) * std::sqrt(times_few) / own_error;
-  const double share = 1 - 1 / (1 + times_few * std::max(1.0, std::pow(errors, 4)));
+  // Errors of own operators fall with the root of more than ten networks. The power makes the share change quickly.
+  const double times_few = std::max(1.0, static_cast<double>(profiled) / 10);
+  const double errors = error_left_out(rest, set, options) * std::sqrt(times_few) / options.own_error;
+  const double share = 1 - 1 / (1 + options.own_weight * times_few * std::max(1.0, std::pow(errors, 4)));
   weigh(both, 1 - share);
   weigh(own, share);
   both.components.insert(both.components.end(), own.components.begin(), own.components.end());
