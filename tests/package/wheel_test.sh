@@ -14,7 +14,7 @@ ls -l "$wheel"
 /usr/bin/python3 -m venv --system-site-packages venv
 unshare --net venv/bin/pip install --quiet --no-index "$wheel" 2>/dev/null || venv/bin/pip install --quiet --no-index "$wheel"
 # What is linked comes from the environment, but for the C and C++ libraries.
-for file in venv/bin/tenshot venv/lib/python3*/site-packages/tenshot/native*.so; do
+for file in venv/bin/tenshot venv/lib/libtenshot_engines.so.* venv/lib/python3*/site-packages/tenshot/native*.so; do
   if ldd "$file" | grep -E '=> (/usr)?/lib' | grep -vE 'lib(c|m|stdc\+\+|gcc_s|dl|rt|pthread)\.so|ld-linux'; then
     echo "$file takes libraries of the system"
     exit 1
