@@ -37,7 +37,7 @@ for 28.6 in int8: it differs in other things too.
 
 What is missing on channels-last is in the operators' times, not between the operators: sums of what the operators of the networks
 held out inside really took are within ±10 % for 90 % of them, once one factor is taken off. Of what was predicted there, networks
-of large dense convolutions were too fast: ResNets by 12 %, ResNeXts by 23, those of the space of Li et al. by 10. Those are
+of large dense convolutions were too fast: ResNets by 12 %, ResNeXts by 23, those of the space of Li et al. by 10. This and what follows was seen by hand. Those are
 convolutions of 512 and more channels, few of which stand in thirty networks: on inner splits 1 to 3, 3×3 ones were predicted
 18 % too fast, of 1,024 channels 65 %, and channels-last needs 6.5 ms for a 1×1 one with stride 2 that takes 1.8 on eager
 LibTorch. Trees that also keep what is expected of all operators of the networks held out inside predict no more of them, 63.2 %
