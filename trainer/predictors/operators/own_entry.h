@@ -19,7 +19,8 @@ struct OwnEntry {
 };
 
 /// Adds the new device-runtime to a library as one more entry, last, with a block of its own in the map, where a
-/// profiler told what operators take inside the networks of `set`; does nothing where it told nothing. Where the times contradict the latencies, or cannot be used, it says why and adds nothing.
+/// profiler told what operators take inside the networks of `set`; does nothing where it told nothing. Where the times
+/// contradict the latencies, or cannot be used, it says why and adds nothing.
 ///
 /// Linear costs are fitted to the measured times. What operators of the pool's networks take is expected from these
 /// times and from what `library` says of the device by its latencies alone (expected_times()); trees keep how that
