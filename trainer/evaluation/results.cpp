@@ -131,6 +131,15 @@ json similarity_json(const datasets::Pool& pool) {
   return {{"devices", devices}, {"spearman", rows}, {"architectures", common.empty() ? 0 : common.front().size()}};
 }
 
+/// Where the counters come from that a cell's descriptor has: "hardware", "simulated", or nothing where it has none.
+std::string counter_source(const std::string& descriptor, const std::vector<datasets::DeviceRuntime>& devices) {
+  if (descriptor.find("counters") == std::string::npos) return "";
+  const bool simulated = std::any_of(devices.begin(), devices.end(), [](const datasets::DeviceRuntime& device) {
+    return device.descriptor.has_counters() && device.descriptor.simulated();
+  });
+  return simulated ? "simulated" : "hardware";
+}
+
 }  // namespace
 
 Spread spread_of(const std::vector<double>& values) {
@@ -187,7 +196,8 @@ std::string results_csv(const ExperimentResults& results) {
   const std::string constants = results.data.sha256 + ',' + versions.at("tenshot").get<std::string>() + ',' +
                                 versions.at("libtorch").get<std::string>();
   std::string text =
-      "experiment,trial,seed,target,pool,pool_device,sampler,samples,clones,method,predictor,mode,descriptor,measured,"
+      "experiment,trial,seed,target,pool,pool_device,sampler,samples,clones,method,predictor,mode,descriptor,counters,"
+      "measured,"
       "architectures,acc1,acc5,acc10," +
       datasets::column("rmse", results.data.test.quantity()) +
       ",rmspe,mape,spearman,kendall,coverage90,relative_width90,data_sha256,tenshot,libtorch\n";
@@ -200,6 +210,7 @@ std::string results_csv(const ExperimentResults& results) {
             std::to_string(results.spec.seed + static_cast<std::uint64_t>(cell.trial)) + ',' +
             choice_fields(results, cell) + ',' + field(method.name) + ',' + method.predictor + ',' +
             (network ? method.mode : std::string()) + ',' + field(results.cells[c].descriptor) + ',' +
+            counter_source(results.cells[c].descriptor, results.data.train.devices) + ',' +
             std::to_string(results.cells[c].measured) + ',' + std::to_string(m.architectures);
     for (const double value : {m.acc1, m.acc5, m.acc10, m.rmse_ms, m.rmspe, m.mape, m.spearman, m.kendall, m.coverage,
                                m.mean_relative_width}) {

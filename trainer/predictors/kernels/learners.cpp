@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
-#include <optional>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
 #include "trainer/predictors/kernels/grid_learner.h"
-#include "trainer/predictors/kernels/lasso.h"
+#include "trainer/predictors/kernels/lasso_learner.h"
 #include "trainer/predictors/kernels/operation_features.h"
 #include "trainer/predictors/kernels/perceptron_learner.h"
 #include "trainer/trees/tree_archive.h"
@@ -19,11 +19,10 @@
 namespace tenshot::trainer::kernels {
 namespace {
 
-constexpr std::array<std::string_view, 7> names = {"forest", "small-forest", "boosted", "small-boosted",
-                                                   "lasso",  "perceptron",   "grid"};
+constexpr std::array<std::string_view, 10> names = {
+    "forest",     "small-forest", "boosted",       "small-boosted",    "lasso",
+    "perceptron", "whole-forest", "whole-boosted", "whole-perceptron", "grid"};
 constexpr std::size_t folds = 5;
-
-double smallest(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
 LatencyRows some_of(const LatencyRows& rows, const std::vector<std::size_t>& numbers) {
   LatencyRows result;
@@ -41,52 +40,6 @@ LatencyRows shuffled(const LatencyRows& rows, std::uint64_t seed) {
   Rng(seed).shuffle(order);
   return some_of(rows, order);
 }
-
-double squared_relative_error(const LatencyLearner& learner, const LatencyRows& rows) {
-  double sum = 0;
-  for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
-    sum += std::pow(learner.predict_ms(rows.features[i]) / rows.latency_ms[i] - 1, 2);
-  }
-  return sum;
-}
-
-/// latency = max(least, intercept + Σ slope · feature).
-class LassoLearner : public LatencyLearner {
- public:
-  /// Of the first features; with that penalty, or without one with the best over five folds.
-  LassoLearner(const LatencyRows& rows, std::size_t first_features, std::optional<double> alpha = {})
-      : least_(smallest(rows.latency_ms)) {
-    const auto count = static_cast<Eigen::Index>(rows.latency_ms.size());
-    const auto width = static_cast<Eigen::Index>(first_features);
-    Eigen::MatrixXd features(count, width);
-    for (Eigen::Index i = 0; i < count; ++i) {
-      features.row(i) = Eigen::Map<const Eigen::RowVectorXd>(rows.features[static_cast<std::size_t>(i)].data(), width);
-    }
-    const Eigen::Map<const Eigen::VectorXd> latency_ms(rows.latency_ms.data(), count);
-    const Lasso lasso = alpha ? fit_lasso(features, latency_ms, *alpha) : fit_lasso(features, latency_ms);
-    const Eigen::VectorXd slope = lasso.weight.cwiseQuotient(lasso.deviation);
-    slope_.assign(slope.data(), slope.data() + width);
-    intercept_ = lasso.intercept - slope.dot(lasso.mean);
-  }
-  LassoLearner(const Archive& archive, const std::string& name, const JsonField& card, std::size_t width)
-      : slope_(checked_doubles(archive, name + ".slope", not_negative, width)),
-        intercept_(card.at("intercept").number(any_number)),
-        least_(card.at("least_ms").number(positive)) {}
-  double predict_ms(const std::vector<double>& features) const override {
-    return std::max(std::inner_product(slope_.begin(), slope_.end(), features.begin(), intercept_), least_);
-  }
-  nlohmann::json put(Archive& archive, const std::string& name) const override {
-    archive.put(name + ".slope", to_array(slope_, {static_cast<std::int64_t>(slope_.size())}));
-    return {{"form", "lasso"}, {"intercept", intercept_}, {"least_ms", least_}};
-  }
-  nlohmann::json to_document() const override {
-    return {{"slope", slope_}, {"intercept", intercept_}, {"least_ms", least_}};
-  }
-
- private:
-  std::vector<double> slope_;
-  double intercept_ = 0, least_;
-};
 
 /// latency = exp(base + the sum over the trees).
 class TreeLearner : public LatencyLearner {
@@ -107,6 +60,21 @@ class TreeLearner : public LatencyLearner {
   double predict_ms(const std::vector<double>& features) const override {
     const std::vector<float> row(features.begin(), features.end());
     return std::exp(trees_.predict(row.data()));
+  }
+  /// The squared relative error on these rows of the first 1, 2, … trees: side by side, or one after the other.
+  std::vector<double> errors_of_first(const LatencyRows& rows, bool side_by_side) const {
+    const std::size_t count = trees_.trees.size();
+    std::vector<double> errors(count);
+    for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
+      const std::vector<float> row(rows.features[i].begin(), rows.features[i].end());
+      double sum = 0;
+      for (std::size_t t = 0; t < count; ++t) {
+        sum += trees_.trees[t].predict(row.data());
+        const double share = side_by_side ? static_cast<double>(count) / static_cast<double>(t + 1) : 1;
+        errors[t] += std::pow(std::exp(trees_.base + sum * share) / rows.latency_ms[i] - 1, 2);
+      }
+    }
+    return errors;
   }
   nlohmann::json put(Archive& archive, const std::string& name) const override {
     put_trees(archive, name, trees_.trees);
@@ -188,41 +156,59 @@ class BoostedLearner : public LatencyLearner {
   std::unique_ptr<TreeLearner> trees_;
 };
 
-std::vector<TreeOptions> tree_grid(LearnerKind kind, std::uint64_t seed) {
-  std::vector<TreeOptions> grid;
+/// What trees are chosen among: smallest leaves, and numbers of trees side by side, or of rounds.
+struct TreeGrid {
+  bool side_by_side;
   TreeOptions options;
-  options.seed = seed;
-  if (kind == LearnerKind::small_forest) {
-    for (const int trees : {3, 10}) {
-      for (const double leaf : {1.0, 2.0, 5.0, 25.0}) {
-        options.trees = trees;
-        options.smallest_leaf = leaf;
-        grid.push_back(options);
-      }
-    }
-    return grid;
+  std::vector<int> counts;  ///< ascending
+  std::vector<double> leaves;
+
+  TreeOptions at(int count, double leaf) const {
+    TreeOptions chosen = options;
+    (side_by_side ? chosen.trees : chosen.rounds) = count;
+    chosen.smallest_leaf = leaf;
+    return chosen;
   }
-  for (const int rounds : {50, 100, 200}) {
-    for (const double leaf : {1.0, 3.0}) grid.push_back(boosting(rounds, 3, leaf, seed));
+};
+
+/// Of the whole grids the numbers are those of Li et al. (§4.2): 1 to 10 trees, 1 to 200 rounds, and 2 to 50 and 2 to 7
+/// rows to split, which leave half as many in the smaller of two leaves.
+TreeGrid tree_grid(LearnerKind kind, std::uint64_t seed) {
+  const auto up_to = [](int last) {
+    std::vector<int> numbers(static_cast<std::size_t>(last));
+    std::iota(numbers.begin(), numbers.end(), 1);
+    return numbers;
+  };
+  TreeOptions forest;
+  forest.seed = seed;
+  if (kind == LearnerKind::small_forest) return {true, forest, {3, 10}, {1, 2, 5, 25}};
+  if (kind == LearnerKind::whole_forest) {
+    const std::vector<int> leaves = up_to(25);
+    return {true, forest, up_to(10), {leaves.begin(), leaves.end()}};
   }
-  return grid;
+  const TreeOptions boosted = boosting(200, 3, 1, seed);
+  if (kind == LearnerKind::small_boosted) return {false, boosted, {50, 100, 200}, {1, 3}};
+  return {false, boosted, up_to(200), {1, 2, 3}};
 }
 
 std::unique_ptr<LatencyLearner> best_trees(LearnerKind kind, const LatencyRows& rows, std::uint64_t seed) {
-  const std::vector<TreeOptions> grid = tree_grid(kind, seed);
-  std::size_t best = 0;
+  const TreeGrid grid = tree_grid(kind, seed);
+  TreeOptions best = grid.at(grid.counts.front(), grid.leaves.front());
   double least = HUGE_VAL;
-  for (std::size_t i = 0; i < grid.size() && rows.latency_ms.size() >= folds; ++i) {
-    double error = 0;
+  for (std::size_t leaf = 0; leaf < grid.leaves.size() && rows.latency_ms.size() >= folds; ++leaf) {
+    std::vector<double> errors(static_cast<std::size_t>(grid.counts.back()));
     for (std::size_t fold = 0; fold < folds; ++fold) {
-      error += squared_relative_error(TreeLearner(of_fold(rows, fold, folds, false), grid[i]),
-                                      of_fold(rows, fold, folds, true));
+      const TreeLearner largest(of_fold(rows, fold, folds, false), grid.at(grid.counts.back(), grid.leaves[leaf]));
+      const std::vector<double> own = largest.errors_of_first(of_fold(rows, fold, folds, true), grid.side_by_side);
+      std::transform(own.begin(), own.end(), errors.begin(), errors.begin(), std::plus<>());
     }
-    if (error >= least) continue;
-    least = error;
-    best = i;
+    for (const int count : grid.counts) {
+      if (!(errors[static_cast<std::size_t>(count - 1)] < least)) continue;
+      least = errors[static_cast<std::size_t>(count - 1)];
+      best = grid.at(count, grid.leaves[leaf]);
+    }
   }
-  return std::make_unique<TreeLearner>(rows, grid[best]);
+  return std::make_unique<TreeLearner>(rows, best);
 }
 
 }  // namespace
@@ -276,7 +262,8 @@ std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRow
   const LatencyRows drawn = shuffled(rows, seed);
   if (kind == LearnerKind::lasso) return std::make_unique<LassoLearner>(drawn, drawn.features.front().size());
   if (kind == LearnerKind::boosted) return std::make_unique<BoostedLearner>(drawn, seed);
-  if (kind == LearnerKind::perceptron) return best_perceptron(drawn, seed);
+  if (kind == LearnerKind::perceptron) return best_perceptron(drawn, seed, false);
+  if (kind == LearnerKind::whole_perceptron) return best_perceptron(drawn, seed, true);
   return best_trees(kind, drawn, seed);
 }
 

@@ -15,15 +15,19 @@ namespace tenshot::trainer::kernels {
 /// What learns the latency of one type of kernel. None predicts less than the smallest latency that it was trained on:
 /// a line may fall below zero.
 enum class LearnerKind : std::uint8_t {
-  forest,         ///< nn-Meter's random forest, by XGBoost: 100 trees
-  small_forest,   ///< Li et al.'s: 3 or 10 trees, smallest leaves of 1 to 25 rows
-  boosted,        ///< boosted trees by XGBoost over a line: what operators are besides counts (operation_details)
-  small_boosted,  ///< Li et al.'s boosted trees: 50 to 200 rounds of depth 3
-  lasso,          ///< a line with weights that are not negative (lasso.h)
-  perceptron,     ///< two hidden layers of 64 or 128, stopped when a fifth of the rows is predicted no better
-  grid            ///< MONNET's interpolation between points (grid_learner.h)
+  forest,            ///< nn-Meter's random forest, by XGBoost: 100 trees
+  small_forest,      ///< Li et al.'s: 3 or 10 trees, smallest leaves of 1 to 25 rows
+  boosted,           ///< boosted trees by XGBoost over a line: what operators are besides counts (operation_details)
+  small_boosted,     ///< Li et al.'s boosted trees: 50 to 200 rounds of depth 3
+  lasso,             ///< a line with weights that are not negative (lasso.h)
+  perceptron,        ///< two hidden layers of 64 or 128, stopped when a fifth of the rows is predicted no better
+  whole_forest,      ///< small_forest, chosen among all numbers of trees and leaves of Li et al. (§4.2)
+  whole_boosted,     ///< small_boosted, likewise
+  whole_perceptron,  ///< likewise: one to six layers of 64 to 512; hours
+  grid               ///< MONNET's interpolation between points (grid_learner.h)
 };
-/// "forest", "small-forest", "boosted", "small-boosted", "lasso", "perceptron", "grid".
+/// "forest", "small-forest", "boosted", "small-boosted", "lasso", "perceptron", "whole-forest", "whole-boosted",
+/// "whole-perceptron", "grid".
 std::string_view name(LearnerKind kind);
 /// The kind of that name. Throws InputError that lists the names.
 LearnerKind learner_kind(std::string_view name);

@@ -100,7 +100,8 @@ void PerceptronLearner::train(const LatencyRows& training, const LatencyRows& he
   constexpr std::size_t batch = 128;
   const std::vector<float> inputs = inputs_of(training), tests = inputs_of(held_out);
   const std::size_t width = mean_.size(), count = training.latency_ms.size();
-  RegressionNetwork network(static_cast<int>(width), {options.width, options.width}, options.seed);
+  const std::vector<int> hidden(static_cast<std::size_t>(options.layers), options.width);
+  RegressionNetwork network(static_cast<int>(width), hidden, options.seed);
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   Rng rng(options.seed, 1);
@@ -115,7 +116,7 @@ void PerceptronLearner::train(const LatencyRows& training, const LatencyRows& he
         targets.push_back(static_cast<float>(training.latency_ms[order[i]] / network_.scale_ms));
       }
       const Batch step{static_cast<int>(targets.size()), rows.data(), targets.data(), targets.data()};
-      network.train_step(step, options.learning_rate);
+      network.train_step(step, options.learning_rate, options.weight_decay);
     }
     const double error = error_of(network.layers(), tests, held_out.latency_ms);
     if (!(error < error_)) continue;
@@ -126,14 +127,23 @@ void PerceptronLearner::train(const LatencyRows& training, const LatencyRows& he
   if (network_.layers.empty()) network_.layers = network.layers();
 }
 
-std::unique_ptr<PerceptronLearner> best_perceptron(const LatencyRows& rows, std::uint64_t seed) {
+std::unique_ptr<PerceptronLearner> best_perceptron(const LatencyRows& rows, std::uint64_t seed, bool of_all) {
+  using Options = PerceptronLearner::Options;
+  std::vector<Options> grid;
+  for (const int layers : of_all ? std::vector<int>{1, 2, 3, 4, 5, 6} : std::vector<int>{2}) {
+    for (const int width : of_all ? std::vector<int>{64, 128, 256, 512} : std::vector<int>{64, 128}) {
+      for (const double rate : of_all ? std::vector<double>{5e-3, 5e-4, 5e-5} : std::vector<double>{5e-3, 5e-4}) {
+        for (const double decay : of_all ? std::vector<double>{1e-3, 1e-4, 1e-5} : std::vector<double>{0}) {
+          grid.push_back({layers, width, rate, decay, seed});
+        }
+      }
+    }
+  }
   const LibTorchThreads threads(1);  // the layers are small, and the same seed gives the same bytes
   std::unique_ptr<PerceptronLearner> best;
-  for (const int width : {64, 128}) {
-    for (const double rate : {5e-3, 5e-4}) {
-      auto learner = std::make_unique<PerceptronLearner>(rows, PerceptronLearner::Options{width, rate, seed});
-      if (best == nullptr || learner->error() < best->error()) best = std::move(learner);
-    }
+  for (const Options& options : grid) {
+    auto learner = std::make_unique<PerceptronLearner>(rows, options);
+    if (best == nullptr || learner->error() < best->error()) best = std::move(learner);
   }
   return best;
 }

@@ -12,12 +12,14 @@
 
 namespace tenshot::trainer::kernels {
 
-/// Two hidden layers over standardised features (Li et al., 2024, §4.2); latencies are in units of their mean.
+/// Hidden layers over standardised features (Li et al., 2024, §4.2); latencies are in units of their mean.
 class PerceptronLearner : public LatencyLearner {
  public:
   struct Options {
+    int layers = 2;  ///< hidden ones
     int width = 64;
     double learning_rate = 5e-3;
+    double weight_decay = 0;
     std::uint64_t seed = 1;
   };
   /// A fifth of the rows says when to stop.
@@ -44,7 +46,7 @@ class PerceptronLearner : public LatencyLearner {
   double error_ = 0;
 };
 
-/// The best of two widths and two learning rates.
-std::unique_ptr<PerceptronLearner> best_perceptron(const LatencyRows& rows, std::uint64_t seed);
+/// The best of two widths and two learning rates of two layers without weight decay, or of all that the paper names.
+std::unique_ptr<PerceptronLearner> best_perceptron(const LatencyRows& rows, std::uint64_t seed, bool of_all);
 
 }  // namespace tenshot::trainer::kernels

@@ -34,6 +34,12 @@ TEST_F(Results, APageThatRestsOnSimulatedCountersSaysSoFirst) {
                 .rfind(first + "3 of the 3 device-runtimes that have any. 3 of 6 cells use them.\n", 0),
             0u);
   EXPECT_EQ(page_of({"perf_event", "perf_event", "perf_event"}).find("simulated"), std::string::npos);
+  for (const auto& [sources, said] :
+       {std::pair("pool_callgrindcallgrind", "simulated"), {"pool_perf_eventperf_event", "hardware"}}) {
+    const std::string rows = file(std::string(sources) + "_out/results.csv");
+    EXPECT_NE(rows.find(std::string(",counters,") + said + ','), std::string::npos) << rows;
+    EXPECT_NE(rows.find(",latency,,"), std::string::npos) << rows;
+  }
 }
 
 TEST_F(Results, AnEnsembleIsTheGeometricMeanOfAdaptationsWithSeedsOfTheirOwn) {

@@ -49,8 +49,9 @@ double mean_error(const LatencyLearner& learner, const LatencyRows& rows) {
 }
 
 TEST(LatencyLearner, EachLearnsWhatConvolutionsCost) {
-  const std::pair<const char*, double> bounds[] = {{"lasso", 0.01},   {"forest", 0.3},        {"small-forest", 0.3},
-                                                   {"boosted", 0.01}, {"small-boosted", 0.2}, {"perceptron", 0.2}};
+  const std::pair<const char*, double> bounds[] = {{"lasso", 0.01},       {"forest", 0.3},        {"small-forest", 0.3},
+                                                   {"boosted", 0.01},     {"small-boosted", 0.2}, {"perceptron", 0.2},
+                                                   {"whole-forest", 0.3}, {"whole-boosted", 0.2}};
   for (const auto& [kind, bound] : bounds) {
     const LearnerKind learner = learner_kind(kind);
     const LatencyRows training = convolution_rows(300, 1, learner), others = convolution_rows(100, 2, learner);
