@@ -30,46 +30,48 @@ ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = ROOT / "experiments"
 SEARCHES = EXPERIMENTS / "search/README.md"
 
-# Pages that no spec of their name makes, or whose spec reads a pool that a script made: the spec, and the data.
+# Pages that no spec of their name makes, or whose spec reads a pool that a script made: the spec, and the data, which is the
+# page's own folder where what was measured is kept there.
 NETWORKS, KERNELS = "datasets/data/networks", "datasets/data/kernels"
 SOURCES = {
+    "benchmark_peers": (None, []),
     "across_spaces": (None, [NETWORKS, "datasets/data/fbnet_40", "datasets/data/cells"]),
     "between_spaces": ("between_spaces", [NETWORKS]),
     "brp_nas": (None, [NETWORKS, KERNELS]),
     "by_kernel": (None, [KERNELS]),
-    "cold": (None, []),
-    "cores": (None, []),
+    "cold": (None, ["experiments/cold/cold"]),
+    "cores": (None, ["experiments/cold/cores"]),
     "committed": (None, ["datasets/data", NETWORKS, KERNELS, "datasets/data/operators", "datasets/data/cold"]),
-    "cold_predict": (None, []),
+    "cold_predict": (None, ["experiments/cold/cold_predict"]),
     "descriptor": (None, ["datasets/data"]),
-    "detectors": (None, []),
-    "fusion_detection": (None, []),
+    "detectors": (None, ["experiments/cold/detectors"]),
+    "fusion_detection": (None, ["experiments/kernels/fusion_detection"]),
     "fusion_worth": (None, [NETWORKS, KERNELS, "datasets/data/operators"]),
     "inside": (None, [NETWORKS, "datasets/data/operators"]),
     "inside_networks": (None, [NETWORKS, "datasets/data/operators"]),
     "isolation_modes": (None, [NETWORKS, KERNELS]),
-    "kernel_deduction": (None, []),
+    "kernel_deduction": (None, []),  # of a public table
     "layer_grids": (None, [NETWORKS]),
-    "load": (None, []),
+    "load": (None, ["experiments/cold/load"]),
     "kernel_trees": (None, [NETWORKS, "datasets/data/operators"]),
     "measuring_time": (None, [NETWORKS, KERNELS, "datasets/data/operators"]),
     "mobile_cnn_families": ("mobile_cnn", []),
     "mobile_cnn_known": ("mobile_cnn", []),
     "mobile_cnn_profiled": ("mobile_cnn", []),
-    "operation_wise": (None, []),
+    "operation_wise": (None, []),  # of a public table
     "operator_shapes": (None, [NETWORKS]),
-    "other_gpu": (None, []),
+    "other_gpu": (None, []),  # of a public table
     "own_networks": ("own_networks", [NETWORKS]),
     "profiled_networks": ("profiled_networks", [NETWORKS, "datasets/data/operators"]),
     "profiled_search": ("profiled_search", [NETWORKS, "datasets/data/operators"]),
     "proposals": (None, [NETWORKS, "datasets/data/probes"]),
     "pool_growth": (None, [NETWORKS, "datasets/data/sizes", "datasets/data/gpu"]),
     "random_sampling": (None, [NETWORKS, KERNELS]),
-    "saved_model": (None, []),
+    "saved_model": (None, ["experiments/cold/saved_model"]),
     "sizes": (None, [NETWORKS, "datasets/data/sizes"]),
-    "staircases": (None, []),
-    "structured_scale": (None, []),
-    "structured_simulated": (None, []),
+    "staircases": (None, ["experiments/paper/staircases"]),
+    "structured_scale": (None, ["experiments/cells/structured_scale"]),
+    "structured_simulated": (None, ["experiments/cells/structured_simulated"]),
     "synthetic_networks": (None, [NETWORKS, KERNELS]),
     "two_cores": (None, [NETWORKS, KERNELS]),
     "variants": (None, [NETWORKS, KERNELS]),
@@ -141,7 +143,7 @@ def spec_digest(text):
 def is_data(folder, path, devices):
     """Whether a file is of the pool in `folder`: beside the device-runtimes, or one of theirs."""
     parts = path.removeprefix(folder + "/").split("/")
-    if not parts[-1].endswith((".csv", ".json")):
+    if not parts[-1].endswith((".csv", ".csv.gz", ".json")):
         return False
     return len(parts) == 1 or (len(parts) == 2 and parts[0] in devices)
 
@@ -214,13 +216,11 @@ def rows_of(page):
 
 def counters_note(name, rows):
     """The same words as the program's (trainer/evaluation/tables.cpp)."""
-    using, cells = sum("counters" in (row.get("descriptor") or "") for row in rows), len(rows)
+    using, cells = sum(row.get("counters") == "simulated" for row in rows), len(rows)
     if not rows and (SEARCHES.parent / "means.csv").exists():  # a search keeps its means alone
         means = [row for row in read_rows(SEARCHES.parent / "means.csv") if row["search"] == name]
         using, cells = (sum(int(row[column]) for row in means) for column in ("with_counters", "cells"))
     _, folders = sources_of(name)
-    if name == "descriptor":
-        using = -1  # its rows are not of `tenshot experiment`
     if using == 0:
         return ""
     described = [json.loads(file.read_text()).get("descriptor", {})
@@ -228,9 +228,8 @@ def counters_note(name, rows):
     sources = collections.Counter(device.get("source") for device in described if device.get("counters"))
     if sources.get("callgrind", 0) == 0:
         return ""
-    share = f" {using} of {cells} cells use them." if using > 0 else ""
     return (f"{COUNTERS} by callgrind and not read from hardware, on {sources['callgrind']} of the {sum(sources.values())} "
-            f"device-runtimes that have any.{share}")
+            f"device-runtimes that have any. {using} of {cells} cells use them.")
 
 
 def old_note(name, made, rows):

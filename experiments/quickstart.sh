@@ -68,7 +68,8 @@ done | tee "$out/table.md"
 "$tenshot" report "$out/structured.tenshot" --measured "$out/shown.csv" --out "$out/report.html" --pictures "$out/pictures"
 if [ -n "${TENSHOT_KEEP:-}" ]; then
   mkdir -p experiments/cells/quickstart
-  cp "$out/pictures/predicted-against-measured.svg" "$out/table.md" experiments/cells/quickstart/
+  cp "$out/pictures/predicted-against-measured.svg" experiments/cells/quickstart/
+  { cat "$out/table.md"; made_line; } >experiments/cells/quickstart/table.md
 fi
 
 cat <<END

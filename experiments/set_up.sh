@@ -87,6 +87,12 @@ name_processor() {
   echo "OpenBLAS does not know this processor: OPENBLAS_CORETYPE=$OPENBLAS_CORETYPE makes it use its instructions"
 }
 
+# The last line of a table that is kept: which revision made it.
+made_line() {
+  echo
+  git log -1 --format="Made by revision \`%h\` (%ad)." --date=short
+}
+
 # split_pool POOL OUT: OUT/pool has the first six tenths of the architectures of every device-runtime (600 of 1,000), to
 # train and adapt with; OUT/truth/<id>.csv has the others, to test on.
 split_pool() {

@@ -60,6 +60,7 @@ mkdir -p "$results"
         END { printf "| %s | %.1f %% | %.1f %% | %.3f | %d |\n", name, 100 * value["acc10"], 100 * value["mape"],
               value["spearman"], value["architectures"] }'
   done
+  made_line
 } | tee "$results/table.md"
 if [ "$all" = 1000 ]; then
   rm -rf "${pool:?}/$device"

@@ -107,7 +107,8 @@ def kit_starts(folder):
 
 
 def write_device(folder, document, rows):
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     with open(folder / "cold.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
@@ -120,13 +121,13 @@ def rates_of(work):
 
 
 def pool(tenshot, work, out):
-    for old in out.glob("*/device.json"):
-        shutil.rmtree(old.parent)
+    """Writes what WORK holds; device-runtimes that were measured at another time stay."""
     for rate in rates_of(work):
         folder = work / str(rate)
         devices = {device.parent.name: (json.loads(device.read_text()), rows_of(device.parent / "cold.csv"))
                    for device in folder.glob("first/*/device.json")}
-        of_machine = devices["libtorch-eager_t1_b1_cold"][0]
+        of_machine = (devices["libtorch-eager_t1_b1_cold"][0] if devices else
+                      json.loads((out / f"libtorch-eager_t1_b1_{rate}mbs/device.json").read_text()))
         for name, networks in kit_starts(folder).items():
             document = json.loads((folder / "round_1" / name / "device.json").read_text())
             rounds = len(list(folder.glob(f"round_*/{name}")))
@@ -144,7 +145,8 @@ def pool(tenshot, work, out):
             document["id"] = f"{name.removesuffix('_cold')}_{rate}mbs"
             document["environment"]["storage"] = f"files in memory, throttled to {rate} MB/s"
             write_device(out / document["id"], document, rows)
-    shutil.copy(work / str(rates_of(work)[0]) / "first" / "networks.json", out / "networks.json")
+        if (folder / "first/networks.json").exists():
+            shutil.copy(folder / "first/networks.json", out)
     run([tenshot, "dataset", "validate", out])
 
 

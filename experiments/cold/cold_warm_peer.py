@@ -38,6 +38,9 @@ def main(pool, train, test):
         rho = statistics.correlation(ranks([row[0] for row in predicted]), ranks([row[1] for row in predicted]))
         spread = statistics.median(deviation / cold for cold, _, deviation in rows)
         print(f"| {folder.name} | {statistics.fmean(shares):.1f} | {rho:.3f} | {100 * spread:.1f} % |")
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    import pages
+    print("\n" + pages.made_line("cold_pool"))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 """What knowing of fusion is worth: numbers of kernels, sums of operators and of kernels against networks, and `operators`, without
 rules of fusion, with those that test cases detect, and with those that are true. Writes experiments/kernels/fusion_worth/.
 
-  experiments/kernels/fusion_worth.py measure RUNTIME    a minute or two of one processor: libtorch-frozen or opencv-dnn
+  experiments/kernels/fusion_worth.py measure RUNTIME    a minute or two of one processor: libtorch-frozen, libtorch-xnnpack or opencv-dnn
+  experiments/kernels/fusion_worth.py switch             OpenCV with its fusion switched on and off, two minutes of one processor
   experiments/kernels/fusion_worth.py predict            what is learned: half an hour, goes on where it stopped
   experiments/kernels/fusion_worth.py page
 
@@ -26,12 +27,13 @@ import inside_networks
 
 OUT = ROOT / "experiments/kernels/fusion_worth"
 WORK = Path(os.environ.get("TENSHOT_WORK", ROOT / "build/experiments/fusion_worth"))
-MEASURED = ["libtorch-frozen", "opencv-dnn"]
+MEASURED = ["libtorch-frozen", "libtorch-xnnpack", "opencv-dnn"]
 DETECTED = ["libtorch-frozen", "libtorch-xnnpack", "opencv-dnn", "onnxruntime"]
 DEVICE = {**{name: f"{name}_t1_b1" for name in DETECTED}, "onnxruntime": "onnxruntime_fp32_t1_b1_all"}
 MISSED = {"opencv-dnn": {("depthwise_convolution", "sigmoid")}}  # fused, and not detected: fusion_detection
 OF_FAMILY = 1       # networks of each family of those to predict that are measured operator by operator
 SPLITS = range(1, 6)
+SWITCHED = 40       # published networks with fusion and without
 MOST_CHECKED = 1e9  # multiply-adds of a network whose kernels are checked
 KNOWN = {"convolution", "batch_norm", "activation", "add", "concatenate", "global_pool", "multiply", "max_pool", "split", "linear",
          "average_pool", "shuffle", "pad", "reshape"}
@@ -89,6 +91,32 @@ def measure(runtime):
                                ("sums", ["network", "latency_ms", "operators", "operators_ms", "kernels", "kernels_ms"], sums)):
         with (OUT / f"{runtime}_{file}.csv").open("w", newline="") as table:
             csv.writer(table, lineterminator="\n").writerows([header, *rows])
+
+
+def switch():
+    """Li et al.'s Figures 6 and 7 on OpenCV: networks, and kinds of operators inside them, with fusion and without."""
+    import small_networks
+    small_networks.set_threads(1)
+    data, published = isolation_modes.document(), committed.Networks().published()
+    by_name = {network["name"]: network for network in data["networks"]}
+    rows = [["network", "what", "fused_ms", "unfused_ms"]]
+    for name in sorted(published, key=lambda name: own_networks.hashed("1", name))[:SWITCHED]:
+        graph = small_networks.whole(data, by_name[name])
+        try:
+            both = [small_networks.OpenCV(graph, fused) for fused in (True, False)]
+        except Exception as error:  # what OpenCV throws has no class of its own
+            print(f"{name}: {str(error)[-200:]}", flush=True)
+            continue
+        rounds = [[small_networks.timed(network, 4) for network in both] for _ in range(5)]
+        rows.append([name, "network", *(f"{statistics.median(times):.5g}" for times in zip(*rounds))])
+        of_kind = defaultdict(lambda: [0, 0])
+        for side, network in enumerate(both):
+            for node, ms in enumerate(network.profile(isolation_modes.PROFILED_RUNS)):
+                of_kind[isolation_modes.operator_type(graph.nodes[node])][side] += ms
+        rows += [[name, kind, *(f"{ms:.5g}" for ms in times)] for kind, times in sorted(of_kind.items())]
+        print(*rows[-len(of_kind) - 1], flush=True)
+    with (OUT / "switch.csv").open("w", newline="") as table:
+        csv.writer(table, lineterminator="\n").writerows(rows)
 
 
 class Results:
@@ -156,6 +184,22 @@ def sums_of_inside(results):
                     continue
                 values = boosted([[*of, ms] for of, ms in learned.items()], rules(runtime, which), {name: known[name] for name in train[:100]}, case, test)
                 results.add(key, [ms / known[name] for name, ms in values.items()])
+
+
+def sums_of_profiles(results):
+    """The same of runtimes whose profiles isolation_modes.py read, its hundred networks and its 63."""
+    for runtime in ("libtorch-xnnpack", "onnxruntime"):
+        networks = [row for row in isolation_modes.read(isolation_modes.OUT / runtime / "networks.csv") if row["latency_ms"]]
+        measured = {row["network"]: float(row["latency_ms"]) for row in networks}
+        learned = [row["network"] for row in networks if row["role"] == "train"]
+        for which, table in (("none", "operators"), ("detected", "inside")):
+            kernels = isolation_modes.inside_rows(runtime, set(learned), table)
+            for case in ("factor", "composition"):
+                key = ("inside", runtime, which, case, "1")
+                if key not in results.known:
+                    values = boosted(kernels, rules(runtime, which), {name: measured[name] for name in learned}, case,
+                                     [name for name in measured if name not in learned])
+                    results.add(key, [ms / measured[name] for name, ms in values.items()])
 
 
 def boosted(kernels, of_rules, whole, correction, asked):
@@ -249,6 +293,21 @@ def counts(results):
         results.put(("kernels", runtime, "detected", "fewer", "1"), len(shares), statistics.fmean(shares), statistics.median(shares))
 
 
+def read_switch():
+    """What OpenCV's kinds of operators take with its fusion and without, and its networks."""
+    took, gains = defaultdict(lambda: [0, 0]), []
+    for row in committed.read(OUT / "switch.csv"):
+        fused, unfused = float(row["fused_ms"]), float(row["unfused_ms"])
+        if row["what"] == "network":
+            gains.append(unfused / fused)
+        else:
+            took[row["what"]] = [took[row["what"]][0] + fused, took[row["what"]][1] + unfused]
+    body = [[f"`{kind}`", f"{unfused:.1f}", f"{fused:.1f}", f"{unfused / fused:.2f}" if fused else "executed with others"]
+            for kind, (fused, unfused) in sorted(took.items(), key=lambda item: -item[1][1]) if unfused >= 0.5]
+    table = committed.table(["operators", "not fused, ms", "fused, ms", "times as fast"], body)
+    return f"{len(gains)} networks are {min(gains):.2f} to {max(gains):.2f} times as fast, {statistics.median(gains):.2f} in the median.\n\n{table}"
+
+
 def page():
     rows = committed.read(OUT / "results.csv")
     counted = [[row["runtime"], row["predicted"], f"{100 * float(row['acc10']):.0f} %", f"{100 * float(row['median_error']):.0f} %"]
@@ -266,10 +325,12 @@ def page():
     learned = [[*key, max(map(len, of.values())), cell(of["none"]), cell(of["detected"])] for key, of in shares.items()
                if len(of["none"]) == len(of["detected"])]  # not what an interrupted run has
     text = (OUT / "text.md").read_text()
+    switched = read_switch()
     for word, header, body in (("COUNTS", ["runtime", "networks", "mean", "median"], counted),
                                ("SUMS", ["runtime", "network", "latency", "operators, sum over latency", "kernels, sum over latency"], sums),
                                ("LEARNED", ["what", "runtime", "case", "splits", "no rules", "detected or true"], learned)):
         text = text.replace(word, committed.table(header, body))
+    text = text.replace("SWITCHED", switched)
     (OUT / "README.md").write_text(text)
     sys.exit(subprocess.run([sys.executable, ROOT / "experiments/pages.py", "--made", "fusion_worth"], check=False).returncode)
 
@@ -289,14 +350,14 @@ def predict():
     check(isolation_modes.document())
     check_true(isolation_modes.document())
     results = Results()
-    for part in (counts, sums_of_alone, sums_of_inside, operators_with_rules):
+    for part in (counts, sums_of_alone, sums_of_inside, sums_of_profiles, operators_with_rules):
         part(results)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["measure"]:
         measure(sys.argv[2])
-    elif sys.argv[1:] in (["predict"], ["page"]):
-        {"predict": predict, "page": page}[sys.argv[1]]()
+    elif sys.argv[1:] in (["switch"], ["predict"], ["page"]):
+        {"switch": switch, "predict": predict, "page": page}[sys.argv[1]]()
     else:
         sys.exit(__doc__)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """How far a kernel alone is from the operator inside its network, by the way in which it is isolated, and what nn-Meter's forests
-make of kernels that were measured in each way. Runtimes libtorch-frozen and opencv-dnn, called from Python (small_networks.py
+make of kernels that were measured in each way. Runtimes libtorch-frozen, libtorch-xnnpack and opencv-dnn, called from Python (small_networks.py
 says what that needs). Networks, families and rules as in measuring_time.
 
   experiments/kernels/isolation_modes.py measure RUNTIME [SECONDS]   kernels; goes on where the last piece stopped
-  experiments/kernels/isolation_modes.py networks RUNTIME [SECONDS]  networks, likewise; both want one processor to themselves
+  experiments/kernels/isolation_modes.py layers RUNTIME [SECONDS]    all other kernels of these networks, in MONNET's modes alone
+  experiments/kernels/isolation_modes.py networks RUNTIME [SECONDS]  networks, likewise; all want one processor to themselves
   experiments/kernels/isolation_modes.py quarters RUNTIME [SECONDS]  checks what a runtime tells of its operators
   experiments/kernels/isolation_modes.py compare                     experiments/kernels/isolation_modes/README.md, of its tables
 
@@ -38,14 +39,17 @@ LEAST_MS = 0.005    # inside: what takes less is the noise of a call
 BUDGET = 120        # seconds of the device in which kernels are measured
 FOLDS = 5           # of the networks to learn from, by family, in which learners are compared
 FACTORS = [10, 100]  # networks whose latencies say by how much all sums are multiplied
-RUNTIMES = ["libtorch-frozen", "opencv-dnn"]
-MODES = ["alone", "fed", "embedded", "cold", "neighbours", "neighbours, cold"]
+RUNTIMES = ["libtorch-frozen", "libtorch-xnnpack", "opencv-dnn"]
+MONNET = ["alone", "fed", "embedded"]
+MODES = [*MONNET, "cold", "neighbours", "neighbours, cold"]
+INSIDE_ALONE = ["opencv-dnn-mixed", "onnxruntime"]  # networks and what is inside them alone; OpenCV once more, all networks mixed
 LEARNERS = {"forest": [*MODES, "inside", "inside, all"], "boosted": ["alone", "inside", "inside, all"]}  # in which modes
-COMPARED = ["opencv-dnn"]  # runtimes that have other learners than forests
+COMPARED = ["opencv-dnn", *INSIDE_ALONE]  # runtimes that have other learners than forests
 SPECIFICATION = ["operation", "function", "inputs", "output", "window", "stride", "dilation", "groups", "bias"]
 KERNELS = ["network", "kernel", *SPECIFICATION, "inside_ms", *MODES, *(f"{mode}: s" for mode in MODES)]
 NETWORKS = ["network", "role", "latency_ms", "profiled_ms", "build_s", "latency_s", "profile_s"]
 INSIDE = ["network", "kernel", *SPECIFICATION, "latency_ms"]
+LAYERS = ["network", "kernel", *SPECIFICATION, "inside_ms", *MONNET]
 
 
 def document():
@@ -56,8 +60,13 @@ def roles():
     return {row["network"]: row["role"] for row in committed.read(ROOT / "datasets/data/kernels/split.csv")}
 
 
+def called(runtime):
+    """What a runtime is called elsewhere."""
+    return runtime.removesuffix("-mixed")
+
+
 def rules_of(runtime):
-    return ROOT / f"datasets/data/kernels/{runtime}/rules.json"
+    return ROOT / f"datasets/data/kernels/{called(runtime)}/rules.json"
 
 
 def type_of(name):
@@ -167,7 +176,7 @@ class Isolating:
         whole = here.Graph(fed.inputs, [*fed.nodes, consume], [*fed.sources, [len(kernel.nodes)]], [len(fed.nodes)])
         return [(whole, 1), (feeding, -1), (here.chain(out, consume), -1), (here.CALL, 1)]
 
-    def modes(self, graph, nodes, before):
+    def modes(self, graph, nodes, before=(), asked_for=tuple(MODES)):
         """{mode: (ms, s)} of the kernel of these nodes; `before`: the nodes of the two kernels before it."""
         kernel = self.here.cut(graph, nodes)
         image = len(kernel.inputs) == 1 and len(kernel.inputs[0]) == 4 and len(kernel.nodes[-1]["output"]) == 4
@@ -180,6 +189,8 @@ class Isolating:
             asked.update({"neighbours": (neighbours, None, 5), "neighbours, cold": (neighbours, self.here.sweep, 9)})
         found = {}
         for mode, (signed, sweep, rounds) in asked.items():
+            if mode not in asked_for:
+                continue
             try:
                 found[mode] = self.signed(signed, sweep, rounds)
             except self.here.cv2.error as error:  # OpenCV cannot run some pieces: it lets two layers share memory
@@ -214,9 +225,9 @@ def append(table, rows):
         csv.writer(file, lineterminator="\n").writerows(rows)
 
 
-def inside_of(graph, runtime, profile):
+def inside_of(graph, rules, profile):
     """{(kernel, specification …): [(ms inside, number of the kernel)]}, and the kernels."""
-    kernels, inside = kernels_of(graph, rules_of(runtime)), {}
+    kernels, inside = kernels_of(graph, rules), {}
     for number, (kind, nodes) in enumerate(kernels):
         key = (kind, *map(str, columns_of(leading(graph, nodes))))
         inside.setdefault(key, []).append((sum(profile[node] for node in nodes), number))
@@ -237,33 +248,62 @@ def each_network(runtime, names, done, seconds):
             print("to be continued", flush=True)
             return
         graph = small_networks.whole(data, by_name[name])
-        network = small_networks.RUNTIMES[runtime](graph)
+        network = small_networks.RUNTIMES[called(runtime)](graph)
         for _ in range(3):
             network.run()
         yield name, graph, network
     print("all measured", flush=True)
 
 
+def key_of(row):
+    return tuple(row[key] for key in ("kernel", *SPECIFICATION))
+
+
+def texts(values):
+    return [f"{value:.6g}" if value is not None else "" for value in values]
+
+
+def fresh(inside, known):
+    """Kernels that have a time and are not known yet, in an order drawn by a hash."""
+    found = (key for key in inside if key not in known and key[1] != "reshape" and max(inside[key])[0] > 0)
+    return sorted(found, key=lambda key: own_networks.hashed("1", " ".join(key)))
+
+
 def measure(runtime, seconds):
     """Kernels of the networks to learn from, in every mode, and beside each what it takes inside its network."""
     isolating = Isolating(runtime)
     kernels_table, gone = table_for(runtime, "kernels", KERNELS), table_for(runtime, "gone", ["network"])
-    known = {tuple(row[key] for key in ("kernel", *SPECIFICATION)) for row in committed.read(kernels_table)}
+    known = {key_of(row) for row in committed.read(kernels_table)}
     learned = [name for name, role in roles().items() if role == "train"]
     for name, graph, network in each_network(runtime, learned, {row["network"] for row in committed.read(gone)}, seconds):
-        inside, kernels = inside_of(graph, runtime, network.profile(PROFILED_RUNS))
-        fresh = [key for key in inside if key not in known and key[1] != "reshape" and max(inside[key])[0] > 0]
+        inside, kernels = inside_of(graph, rules_of(runtime), network.profile(PROFILED_RUNS))
         rows = []
-        for key in sorted(fresh, key=lambda key: own_networks.hashed("1", " ".join(key)))[:OF_NETWORK]:
+        for key in fresh(inside, known)[:OF_NETWORK]:
             number = inside[key][0][1]
             found = isolating.modes(graph, kernels[number][1], before(graph, kernels, number))
             if "alone" not in found or "cold" not in found:
                 continue
-            text = lambda values: [f"{value:.6g}" if value is not None else "" for value in values]
             of = [found.get(mode, (None, None)) for mode in MODES]
-            rows.append([name, *key, f"{statistics.median(ms for ms, _ in inside[key]):.6g}", *text(ms for ms, _ in of), *text(s for _, s in of)])
+            rows.append([name, *key, f"{statistics.median(ms for ms, _ in inside[key]):.6g}", *texts(ms for ms, _ in of), *texts(s for _, s in of)])
             known.add(key)
         append(kernels_table, rows)
+        append(gone, [[name]])
+
+
+def layers(runtime, seconds):
+    """All kernels of the networks to learn from that measure() left, in MONNET's modes, and beside each what it takes inside."""
+    isolating = Isolating(runtime)
+    table, gone = table_for(runtime, "layers", LAYERS), table_for(runtime, "layers_gone", ["network"])
+    known = {key_of(row) for row in [*read(OUT / runtime / "kernels.csv"), *committed.read(table)]}
+    learned = [name for name, role in roles().items() if role == "train"]
+    for name, graph, network in each_network(runtime, learned, {row["network"] for row in committed.read(gone)}, seconds):
+        inside, kernels = inside_of(graph, rules_of(runtime), network.profile(PROFILED_RUNS))
+        rows = []
+        for key in fresh(inside, known):
+            found = isolating.modes(graph, kernels[inside[key][0][1]][1], asked_for=MONNET)
+            rows.append([name, *key, *texts([statistics.median(ms for ms, _ in inside[key]), *(found.get(mode, [None])[0] for mode in MONNET)])])
+            known.add(key)
+        append(table, rows)
         append(gone, [[name]])
 
 
@@ -272,7 +312,8 @@ def networks(runtime, seconds):
     is faster at one time than at another."""
     import small_networks
     small_networks.set_threads(1)
-    of, inside_table, table = roles(), table_for(runtime, "inside", INSIDE), table_for(runtime, "networks", NETWORKS)
+    of, table = roles(), table_for(runtime, "networks", NETWORKS)
+    inside_tables = {table_for(runtime, "inside", INSIDE): rules_of(runtime), table_for(runtime, "operators", INSIDE): "none"}
     mixed, begin = sorted(of, key=lambda name: own_networks.hashed("2", name)), time.perf_counter()
     for name, graph, network in each_network(runtime, mixed, {row["network"] for row in committed.read(table)}, seconds):
         built = time.perf_counter()
@@ -281,8 +322,9 @@ def networks(runtime, seconds):
         profile = network.profile(PROFILED_RUNS)
         profiled = time.perf_counter()
         if of[name] == "train":
-            inside, _ = inside_of(graph, runtime, profile)
-            append(inside_table, [[name, *key, f"{statistics.median(ms for ms, _ in times):.6g}"] for key, times in inside.items() if max(times)[0] > 0])
+            for inside_table, rules in inside_tables.items():
+                inside, _ = inside_of(graph, rules, profile)
+                append(inside_table, [[name, *key, f"{statistics.median(ms for ms, _ in times):.6g}"] for key, times in inside.items() if max(times)[0] > 0])
         append(table, [[name, of[name], *(f"{value:.6g}" for value in (latency, sum(profile), built - begin, timed - built, profiled - timed))]])
         begin = time.perf_counter()
 
@@ -388,10 +430,11 @@ def within_budget(rows, mode):
     return chosen, seconds
 
 
-def inside_rows(runtime, learned):
-    """All kernels of these networks that have a time, as the networks have them: medians."""
+def inside_rows(runtime, learned, table="inside"):
+    """All kernels of these networks that have a time, as the networks have them: medians. Of the table "operators" they are what
+    runtimes report, by no rules."""
     inside = {}
-    for row in read(OUT / runtime / "inside.csv"):
+    for row in read(OUT / runtime / f"{table}.csv"):
         if row["network"] in learned:
             inside.setdefault((row["kernel"], *(row[column] for column in SPECIFICATION)), []).append(float(row["latency_ms"]))
     medians = {key: statistics.median(values) for key, values in inside.items()}
@@ -414,7 +457,8 @@ def folds(runtime, learner, measured, learned):
 
 def accuracy(runtime, done):
     """Adds what a runtime's rows lack to results.csv."""
-    rows, networks = read(OUT / runtime / "kernels.csv"), [row for row in read(OUT / runtime / "networks.csv") if row["latency_ms"]]
+    rows = [] if runtime in INSIDE_ALONE else read(OUT / runtime / "kernels.csv")
+    networks = [row for row in read(OUT / runtime / "networks.csv") if row["latency_ms"]]
     measured = {row["network"]: float(row["latency_ms"]) for row in networks}
     learned = [row for row in networks if row["role"] == "train"]
     names = [row["network"] for row in learned]
@@ -436,7 +480,7 @@ def accuracy(runtime, done):
             continue
         if runtime in COMPARED and (runtime, "inside, all", learner, "folds") not in done:
             keep("inside, all", learner, "folds", inside_s, folds(runtime, learner, measured, names))
-        for mode in modes:
+        for mode in modes if rows else ["inside, all"]:
             if (runtime, mode, learner, "none") in done:
                 continue
             kernels, seconds = cases[mode]
@@ -462,10 +506,23 @@ def honest(runtime):
     """What a runtime's profile adds up to."""
     networks = [row for row in read(OUT / runtime / "networks.csv") if row["latency_ms"]]
     over = [float(row["profiled_ms"]) / float(row["latency_ms"]) for row in networks]
-    quarters = [float(row["difference_ms"]) / float(row["profiled_ms"]) for row in read(OUT / runtime / "quarters.csv")]
+    quarters = [] if runtime in INSIDE_ALONE else [float(row["difference_ms"]) / float(row["profiled_ms"]) for row in read(OUT / runtime / "quarters.csv")]
     middle = statistics.median(float(row["profiled_ms"]) / float(row["latency_ms"]) for row in networks if row["role"] == "train")
     ceiling = committed.within([float(row["profiled_ms"]) / float(row["latency_ms"]) / middle for row in networks if row["role"] == "test"])
-    return [runtime, len(networks), spread(over), len(quarters), spread(quarters), f"{ceiling:.0f} %"]
+    return [runtime, len(networks), spread(over), len(quarters) or "–", spread(quarters) if quarters else "–", f"{ceiling:.0f} %"]
+
+
+def all_layers():
+    """MONNET's Table 1 of all kernels: their sum in a mode over their sum inside, and the spread of single ones."""
+    body = []
+    for runtime in RUNTIMES:
+        rows = [row for row in [*read(OUT / runtime / "kernels.csv"), *read(OUT / runtime / "layers.csv")] if float(row["inside_ms"]) >= LEAST_MS]
+        cells = []
+        for mode in MONNET:
+            of = [(float(row[mode]), float(row["inside_ms"])) for row in rows if row[mode]]
+            cells.append(f"{sum(ms for ms, _ in of) / sum(inside for _, inside in of):.2f}, {spread([ms / inside for ms, inside in of])}")
+        body.append([runtime, len(rows), *cells])
+    return committed.table(["runtime", "kernels", *MONNET], body)
 
 
 def compare():
@@ -473,7 +530,7 @@ def compare():
     if not kept.exists():
         kept.write_text("runtime,mode,learner,correction,kernels,seconds,predicted,acc10,median_error,predicted_over_measured\n")
     done = {tuple(row[key] for key in ("runtime", "mode", "learner", "correction")) for row in committed.read(kept)}
-    for runtime in RUNTIMES:
+    for runtime in (*RUNTIMES, *INSIDE_ALONE):
         accuracy(runtime, done)
     page()
 
@@ -481,7 +538,8 @@ def compare():
 def page():
     text = (OUT / "text.md").read_text()
     text = text.replace("HONEST", committed.table(["runtime", "networks", "profile over latency", "quarters", "difference over profile", "sums of profiles, test networks"],
-                                                  [honest(runtime) for runtime in RUNTIMES]))
+                                                  [honest(runtime) for runtime in (*RUNTIMES, *INSIDE_ALONE)]))
+    text = text.replace("LAYERS", all_layers())
     text = text.replace("ISOLATED", "\n".join(f"### {runtime}\n\n{isolated_table(read(OUT / runtime / 'kernels.csv'))}" for runtime in RUNTIMES))
     cells, chosen = defaultdict(dict), defaultdict(dict)
     for row in committed.read(OUT / "results.csv"):
@@ -489,8 +547,9 @@ def page():
         of[row["mode"], *([] if of is chosen else [row["correction"]]), row["learner"]][row["runtime"]] = (f"{row['kernels']}, {float(row['seconds']):.0f} s, **{100 * float(row['acc10']):.0f}**, "
                                                                  f"{100 * float(row['median_error']):.0f} %")
     for word, header, of in (("ACCURACY", ["mode", "correction", "learner"], cells), ("FOLDS", ["mode", "learner"], chosen)):
-        body = [[*key, *(by.get(runtime, "–") for runtime in RUNTIMES)] for key, by in of.items()]
-        text = text.replace(word, committed.table([*header, *RUNTIMES], body))
+        columns = [*RUNTIMES, *INSIDE_ALONE]
+        body = [[*key, *(by.get(runtime, "–") for runtime in columns)] for key, by in of.items()]
+        text = text.replace(word, committed.table([*header, *columns], body))
     (OUT / "README.md").write_text(text)
     sys.exit(subprocess.run([sys.executable, ROOT / "experiments/pages.py", "--made", "isolation_modes"], check=False).returncode)
 
@@ -500,6 +559,8 @@ def main():
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 280
     if step == "measure":
         measure(sys.argv[2], seconds)
+    elif step == "layers":
+        layers(sys.argv[2], seconds)
     elif step == "networks":
         networks(sys.argv[2], seconds)
     elif step == "quarters":

@@ -1,22 +1,30 @@
-"""Networks of datasets/data/networks/networks.json, and kernels cut out of them, as the two runtimes execute them that Python
-has here too: LibTorch (frozen TorchScript, as runtime libtorch-frozen) and OpenCV's DNN module (opencv-dnn). Needs python3-torch,
-python3-onnx and python3-opencv of Debian 12.
+"""Networks of datasets/data/networks/networks.json, and kernels cut out of them, as the three runtimes execute them that Python
+has here too: LibTorch (frozen TorchScript, as runtime libtorch-frozen, and rewritten for mobile devices, as libtorch-xnnpack) and
+OpenCV's DNN module (opencv-dnn). Needs python3-torch, python3-onnx and python3-opencv of Debian 12. Whole networks run on ONNX Runtime
+too, in a process of Node (experiments/shared/install_onnxruntime.sh build/onnxruntime).
 
 A graph says of each node what it computes and what it reads: a node before it, or −1 − k for the graph's k-th input. What
 networks.json leaves out and a runtime needs is made up: weights are random, windows have as many zeros around as their output
 asks for, and a slice is the first one of its size."""
 
+import json
 import math
+import os
 import re
 import statistics
+import subprocess
+import tempfile
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import cv2
 import numpy
+import onnx
 import torch
 import torch.autograd.profiler_legacy as profiler  # which counts nanoseconds
 from onnx import TensorProto, helper, numpy_helper
+from torch.utils.mobile_optimizer import optimize_for_mobile
 
 ACTIVATIONS = {"relu": "torch.relu({})", "silu": "torch.ops.aten.silu({})", "relu6": "torch.ops.aten.hardtanh({}, 0.0, 6.0)", "sigmoid": "torch.sigmoid({})",
                "hard_swish": "torch.ops.aten.hardswish({})", "hard_sigmoid": "torch.ops.aten.hardsigmoid({})", "tanh": "torch.tanh({})"}
@@ -188,20 +196,27 @@ class Frozen:
         arguments = ", ".join(f"x{i}" for i in range(len(graph.inputs)))
         results = ", ".join(f"t{node}" for node in graph.outputs)
         source = f"def forward(self, {arguments}):\n  " + "\n  ".join(lines) + f"\n  return {results}\n"
-        self.module = torch.jit.freeze(scripted(weights, source).eval())
+        self.module = self.prepared(torch.jit.freeze(scripted(weights, source).eval()))
         self.inputs = [torch.from_numpy(rng.standard_normal(shape).astype(numpy.float32)) for shape in graph.inputs]
-        self.count = len(graph.nodes)
+        self.graph, self.count = graph, len(graph.nodes)
         with torch.no_grad():
             for _ in range(3):
                 self.module(*self.inputs)  # the executor profiles the first run and compiles in the second
 
+    def prepared(self, frozen):
+        return frozen
+
     def run(self):
         self.module(*self.inputs)
 
+    def owners(self, executed):
+        """Which node each executed one is."""
+        return [int(re.match(r"t(\d+)", next(node.outputs()).debugName())[1]) for node in executed]
+
     def profile(self, runs):
         """ms of each node, the median over runs; 0 of one that became part of another."""
-        executed = [node for node in self.module.graph.nodes() if node.kind().startswith("aten::")]
-        owner = [int(re.match(r"t(\d+)", next(node.outputs()).debugName())[1]) for node in executed]
+        executed = [node for node in self.module.graph.nodes() if node.kind().startswith(("aten::", "prepacked::"))]
+        owner = self.owners(executed)
         with profiler.profile() as profiled:
             for _ in range(runs):
                 self.run()
@@ -215,6 +230,22 @@ class Frozen:
         for node, values in zip(owner, zip(*rows)):
             found[node] += statistics.median(values)
         return found
+
+
+class Xnnpack(Frozen):
+    """libtorch-xnnpack."""
+    name = "libtorch-xnnpack"
+    REWRITTEN = {"prepacked::conv2d_clamp_run": "convolution", "prepacked::linear_clamp_run": "linear", "aten::_add_relu": "add"}
+
+    def prepared(self, frozen):
+        return optimize_for_mobile(frozen)
+
+    def owners(self, executed):
+        """What the rewriting made has names of its own, and stands in the order of what it was made from."""
+        named = [re.match(r"t(\d+)", next(node.outputs()).debugName()) for node in executed]
+        kept = {int(found[1]) for found in named if found}
+        left = {kind: [i for i, node in enumerate(self.graph.nodes) if node["kind"] == kind and i not in kept] for kind in self.REWRITTEN.values()}
+        return [int(found[1]) if found else left[self.REWRITTEN[node.kind()]].pop(0) for node, found in zip(executed, named)]
 
 
 def onnx_of(graph):
@@ -286,10 +317,11 @@ class OpenCV:
     """opencv-dnn."""
     name = "opencv-dnn"
 
-    def __init__(self, graph):
+    def __init__(self, graph, fused=True):
         self.net = cv2.dnn.readNetFromONNX(numpy.frombuffer(onnx_of(graph).SerializeToString(), dtype=numpy.uint8))
         self.net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
         self.net.setPreferableTarget(cv2.dnn.DNN_TARGET_CPU)
+        self.net.enableFusion(fused)
         rng = numpy.random.default_rng(1)
         for i, shape in enumerate(graph.inputs):
             self.net.setInput(rng.standard_normal(shape).astype(numpy.float32), f"x{i}")
@@ -314,7 +346,59 @@ class OpenCV:
         return found
 
 
-RUNTIMES = {runtime.name: runtime for runtime in (Frozen, OpenCV)}
+class OnnxRuntime:
+    """onnxruntime, all its optimisations: each call is a process of Node with two runs to warm up."""
+    name = "onnxruntime"
+    ROOT = Path(__file__).resolve().parent.parent.parent
+    LEADING = {"Conv": "convolution", "Gemm": "linear"}  # what others are fused into
+
+    def __init__(self, graph):
+        self.graph, self.folder = graph, tempfile.TemporaryDirectory()
+        model = onnx_of(graph)
+        for node in (node for node in model.graph.node if node.op_type == "Clip"):  # bounds are inputs since opset 11
+            for bound in node.attribute:
+                model.graph.initializer.append(numpy_helper.from_array(numpy.float32(bound.f), f"{node.name}_{bound.name}"))
+            node.input.extend(f"{node.name}_{bound}" for bound in ("min", "max"))
+            del node.attribute[:]
+        onnx.save(model, f"{self.folder.name}/model.onnx")
+
+    def run(self):
+        """Processes warm up by themselves."""
+
+    def process(self, runs, profile=None):
+        asked = {"TENSHOT_NODE_MODULES": self.ROOT / "build/onnxruntime/node_modules", **({"TENSHOT_PROFILE": profile} if profile else {})}
+        subprocess.run(["node", self.ROOT / "datasets/kit/board/run_onnx.js", f"{self.folder.name}/model.onnx", str(runs), "2",
+                        f"{self.folder.name}/times.json", "1"], env={**os.environ, **{key: str(value) for key, value in asked.items()}}, check=True)
+        return json.loads(Path(f"{self.folder.name}/times.json").read_text())["times_ms"]
+
+    def timed(self, runs):
+        return statistics.median(self.process(runs))
+
+    def led_by(self, node, kind, executed):
+        """The convolution or linear layer that a fused kernel begins with; kernels are called by what they end with. A batch norm
+        that is executed as a convolution begins its kernel itself: what it reads was executed before."""
+        while self.graph.nodes[node]["kind"] != kind:
+            before = [source for source in self.graph.sources[node] if source >= 0 and source not in executed]
+            if not before:
+                break
+            node = before[0]
+        return node
+
+    def profile(self, runs):
+        profile, took = f"{self.folder.name}/profile.json", {}
+        self.process(runs, profile)
+        for event in json.loads(Path(profile).read_text()):
+            named = re.match(r"n(\d+)(?:_\w+)?_kernel_time$", event["name"])
+            if event["cat"] == "Node" and named:
+                took.setdefault((event["name"], int(named[1]), event["args"]["op_name"]), []).append(event["dur"] / 1000)
+        found, executed = [0.0] * len(self.graph.nodes), {node for _, node, _ in took}
+        for (_, node, operation), times in took.items():
+            kind = self.LEADING.get(operation, self.graph.nodes[node]["kind"])
+            found[self.led_by(node, kind, executed)] += statistics.median(times[2:])  # behind those to warm up
+        return found
+
+
+RUNTIMES = {runtime.name: runtime for runtime in (Frozen, Xnnpack, OpenCV, OnnxRuntime)}
 
 
 def set_threads(count):
@@ -332,6 +416,8 @@ def sweep():
 
 def timed(network, runs, before=None):
     """Median ms of so many runs, each behind `before`."""
+    if isinstance(network, OnnxRuntime):
+        return network.timed(runs)
     times = []
     for _ in range(runs):
         if before:

@@ -89,8 +89,10 @@ for trial in $(seq "$trials"); do
 done | xargs -P "${TENSHOT_JOBS:-2}" -L 1 bash -euo pipefail -c 'cell "$@"' _
 
 {
-  echo "descriptor,mode,samples,device,trial,acc10,acc5,mape,spearman"
-  cat "$work"/cells/*.row | awk -F, -v trials="$trials" '$5 <= trials' | sort -t, -k1,2 -k3,3n -k4,4 -k5,5n
+  echo "descriptor,mode,samples,device,trial,acc10,acc5,mape,spearman,counters"
+  if grep -q '"source": "callgrind"' "$data"/*/device.json; then counters=simulated; else counters=hardware; fi
+  cat "$work"/cells/*.row | awk -F, -v trials="$trials" -v counters=$counters \
+    '$5 <= trials { print $0 "," ($1 == "counters" ? counters : "") }' | sort -t, -k1,2 -k3,3n -k4,4 -k5,5n
 } >"$results/trials.csv"
 table() {  # KINDS…
   awk -F, -v kinds="$*" '

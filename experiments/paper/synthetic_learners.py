@@ -2,7 +2,9 @@
 """Li et al.'s Figures 12, 13, 16, 20 and 24 from what synthetic_networks.py measured: their four learners, and two of ours, add up
 operators. Keeps experiments/paper/synthetic_networks/.
 
-  experiments/paper/synthetic_learners.py compare RUNTIME [SECONDS [LEARNER …]]   learns and predicts; goes on where the last piece stopped
+  experiments/paper/synthetic_learners.py compare RUNTIME [SECONDS [LEARNER …]]   learns and predicts; goes on where the last piece
+                                                                                  stopped; RUNTIME_t2 with two threads;
+                                                                                  LEARNER=NETWORKS from so many alone
   experiments/paper/synthetic_learners.py cores                                   Figure 13 from what two_cores.py measured; goes on
   experiments/paper/synthetic_learners.py page
 
@@ -13,6 +15,7 @@ import collections
 import csv
 import itertools
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -21,13 +24,14 @@ import time
 from pathlib import Path
 
 import committed
-from synthetic_networks import BLOCKS, FIRST_SEED, OUT, RUNTIMES, TENSHOT, Networks, published, set_of
+from synthetic_networks import BLOCKS, FIRST_SEED, OUT, RUNTIMES, TENSHOT, THREADS, Networks, measured_as, published, set_of
 
 sys.path[:0] = [str(committed.ROOT / "experiments/kernels"), str(committed.ROOT / "experiments/networks")]
 import isolation_modes  # noqa: E402
 import own_networks  # noqa: E402
 
-LEARNERS = ["lasso", "small-forest", "small-boosted", "perceptron", "forest", "boosted"]  # four of theirs, two of ours
+LEARNERS = ["lasso", "small-forest", "small-boosted", "perceptron", "forest", "boosted"]  # four of theirs, nn-Meter's, ours
+WHOLE = ["whole-forest", "whole-boosted", "whole-perceptron"]  # three of theirs with all settings that they name
 COUNTS, COUNTS_OF_SIZES, PREDICTED = [400, 100, 30, 900], 400, 100  # networks
 RANGES = [0.03, 0.1, 0.3, 1.0]  # ms of a convolution, between which Figure 16 counts
 RESULTS = ["runtime", "learned", "networks", "learner", "tested", "predicted", "mape", "acc10", "overhead_ms", "seconds"]
@@ -60,8 +64,9 @@ class Measured:
 
     def tested(self):
         """{set: networks to predict}"""
-        return {"synthetic": self.sides("synthetic")[1], "sizes": self.sides("sizes")[1],
-                "published": [name for name in self.latency if name in self.published]}
+        asked = {"synthetic": self.sides("synthetic")[1], "sizes": self.sides("sizes")[1],
+                 "published": [name for name in self.latency if name in self.published]}
+        return {kind: names for kind, names in asked.items() if names}
 
     def overhead(self, names):
         """T_overhead (§4.2), in ms."""
@@ -127,11 +132,12 @@ def error(ratios):
 
 def variants(measured, learners):
     """(what is learned from, how many networks, learner)"""
-    for count, learner in itertools.product(COUNTS, learners):
-        if count <= len(measured.sides("synthetic")[0]):
-            yield "synthetic", count, learner
-        if count == COUNTS_OF_SIZES:
-            yield "sizes", count, learner
+    for count, asked, kind in itertools.product(COUNTS, learners, ("synthetic", "sizes")):
+        learner, _, alone = asked.partition("=")
+        if count > len(measured.sides(kind)[0]) or alone not in ("", str(count)):
+            continue
+        if kind == "synthetic" or (count == COUNTS_OF_SIZES and not alone):
+            yield kind, count, learner
 
 
 def range_of(ms):
@@ -141,7 +147,7 @@ def range_of(ms):
 def compare(runtime, budget_s, learners):
     measured, begin = Measured(runtime, Networks()), time.perf_counter()
     tested = measured.tested()
-    single = {kind: measured.convolutions(tested[kind]) for kind in ("synthetic", "published")}
+    single = {kind: measured.convolutions(tested[kind]) for kind in ("synthetic", "published") if kind in tested}
     results, kept = rows_kept("results.csv", RESULTS)
     by_range, _ = rows_kept("by_range.csv", BY_RANGE)
     done = {tuple(row[column] for column in RESULTS[:4]) for row in kept}
@@ -199,7 +205,7 @@ def folds_of_cores(runtime, threads, learner):
 
 
 def cores():
-    """Figure 13 with what two_cores.py has measured."""
+    """Figure 13 with the few networks that two_cores.py has measured on two runtimes."""
     path, kept = rows_kept("cores.csv", ["runtime", "threads", "learner", "predicted", "mape", "acc10"])
     done = {(row["runtime"], row["threads"], row["learner"]) for row in kept}
     for key in itertools.product(["libtorch-frozen", "opencv-dnn"], "12", ["small-boosted", "lasso"]):
@@ -212,6 +218,17 @@ def cores():
 
 def percent(text):
     return f"{100 * float(text):.1f}"
+
+
+def by_cores(rows, few):
+    """Lines of Figure 13: of two_cores.py's networks, and of as many as were measured with either number of threads."""
+    many = [[runtime, threads, count, learner, cell([row for row in rows if row["runtime"] == measured_as(runtime, threads)],
+                                                    "synthetic", count, learner, "synthetic")]
+            for runtime, count, learner, threads in itertools.product(RUNTIMES, (900, 100), LEARNERS, THREADS)]
+    found = [[row["runtime"], row["threads"], round(int(row["predicted"]) * (FOLDS - 1) / FOLDS), row["learner"],
+              f"{percent(row['mape'])} ({float(row['acc10']) * 100:.0f})"] for row in few]
+    return committed.table(["runtime", "threads", "networks to learn from", "`--learner`", "error (within ±10 %)"],
+                           [[*of, f"`{learner}`", share] for *of, learner, share in [*many, *found] if share != "–"])
 
 
 def cell(rows, learned, count, learner, tested):
@@ -231,7 +248,7 @@ def by_count(rows, measured):
     """A line a learner, a column a number of networks to learn from."""
     counts = sorted(COUNTS)
     return committed.table(["`--learner`", *map(str, counts)], [
-        *([f"`{learner}`", *(cell(rows, "synthetic", count, learner, "synthetic") for count in counts)] for learner in LEARNERS),
+        *([f"`{learner}`", *(cell(rows, "synthetic", count, learner, "synthetic") for count in counts)] for learner in (*LEARNERS, *WHOLE)),
         ["measured operators", *(by_own_operators(measured, "synthetic", count, "synthetic") for count in counts)]])
 
 
@@ -287,8 +304,10 @@ def rates(measured):
 
 
 def page():
-    rows, by_range, cores_kept = (committed.read(OUT / f"{name}.csv") for name in ("results", "by_range", "cores"))
-    measured, text = Measured(RUNTIMES[0], Networks()), (OUT / "text.md").read_text()
+    all_rows, by_range, few = (committed.read(OUT / f"{name}.csv") for name in ("results", "by_range", "cores"))
+    rows, by_range = ([row for row in of if row["runtime"] == RUNTIMES[0]] for of in (all_rows, by_range))
+    networks, text = Networks(), (OUT / "text.md").read_text()
+    measured = Measured(RUNTIMES[0], networks)
     kinds = [[kind, len(names), len({index for name in names for index, _, _ in measured.operators[name]}), len(measured.convolutions(names)),
               f"{statistics.median(measured.latency[name] for name in names):.1f}",
               "{1:.2f} [{0:.2f}, {2:.2f}]".format(*statistics.quantiles([measured.sum[name] / measured.latency[name] for name in names], n=4))]
@@ -299,9 +318,10 @@ def page():
                                      "sum of operators over latency"], kinds),
         "COUNTS": by_count(rows, measured), "SPACES": by_space(rows, measured), "RANGES": ranges(measured, by_range),
         "RATES": committed.table(["convolution", "ns for a thousand multiply-adds"], [[form, forms[form]] for form in sorted(forms)]),
-        "CORES": committed.table(["runtime", "threads", "`--learner`", "error (within ±10 %)"], [
-            [row["runtime"], row["threads"], f"`{row['learner']}`", f"{percent(row['mape'])} ({float(row['acc10']) * 100:.0f})"]
-            for row in cores_kept])}
+        "CORES": by_cores(all_rows, few)}
+    for threads in THREADS:
+        of = measured if threads == 1 else Measured(measured_as(RUNTIMES[0], threads), networks)
+        tables[f"OWN{threads}"] = re.search(r"\((\d+)\)", by_own_operators(of, "synthetic", 900, "synthetic"))[1]
     for word, table in tables.items():
         text = text.replace(word, table)
     (OUT / "README.md").write_text(text)

@@ -4,10 +4,12 @@ Figure 24) and the published ones of the pool, each as a whole and operator by o
 synthetic_learners.py learns from them.
 
   experiments/paper/synthetic_networks.py make                        ONNX files (15 GB) in build/synthetic_networks
-  experiments/paper/synthetic_networks.py measure RUNTIME [SECONDS]   goes on where the last piece stopped; a block is 1 to 2 minutes
+  experiments/paper/synthetic_networks.py measure RUNTIME [SECONDS [THREADS]]   goes on where the last piece stopped; a block is 1 to
+                                                                                2 minutes; with two threads, the synthetic ones alone
   experiments/paper/synthetic_networks.py keep                        what was measured, in experiments/paper/synthetic_networks
 
-TENSHOT is the program, build/tenshot unless said. One core, which nothing else should use: "taskset -c 1" before the command."""
+TENSHOT is the program, build/tenshot unless said. One core, which nothing else should use: "taskset -c 1" before the command; with two
+threads, both."""
 
 import collections
 import csv
@@ -29,7 +31,7 @@ TENSHOT = Path(os.environ.get("TENSHOT", committed.ROOT / "build/tenshot")).reso
 FOLDER = committed.ROOT / "build/synthetic_networks"
 OUT = committed.ROOT / "experiments/paper/synthetic_networks"
 DOCUMENT = FOLDER / "described/networks.json"  # what all of them execute
-RUNTIMES = ["libtorch-eager"]
+RUNTIMES, THREADS = ["libtorch-eager"], (1, 2)
 BLOCKS, OF_BLOCK, FIRST_SEED = 10, 100, 100                # of the synthetic space
 SIZES, SIZE_BLOCKS, CANDIDATES = 1000, 4, range(8, 65, 8)  # of NATS-Bench's size space
 
@@ -83,9 +85,11 @@ def published():
             and "depthwise_convolution" not in {operator_type(networks.specifications[index]) for index in networks.operators[name]}}
 
 
-def blocks():
+def blocks(threads=1):
     """In the order in which they are measured."""
     synthetic = [f"synthetic_{block}" for block in range(BLOCKS)]
+    if threads > 1:
+        return synthetic
     return synthetic[:BLOCKS // 2] + ["published"] + [f"sizes_{block}" for block in range(SIZE_BLOCKS)] + synthetic[BLOCKS // 2:]
 
 
@@ -109,17 +113,22 @@ def make():
             networks_zoo.export(lambda _, channels=channels: size_network(channels), 32, path)
 
 
-def measure(runtime, seconds):
+def measured_as(runtime, threads):
+    """What files of a runtime with so many threads are called."""
+    return runtime if threads == 1 else f"{runtime}_t{threads}"
+
+
+def measure(runtime, seconds, threads):
     start = time.perf_counter()
-    for block in blocks():
-        done = FOLDER / f"{runtime}_{block}.done"
+    for block in blocks(threads):
+        done = FOLDER / f"{measured_as(runtime, threads)}_{block}.done"
         if done.exists() or not (FOLDER / block).exists():
             continue
         if time.perf_counter() - start > seconds:
             print("to be continued", flush=True)
             return
-        subprocess.run([TENSHOT, "collect", "--runtime", runtime, "--networks", FOLDER / block, "--runs", "24", "--rounds", "3", "--attempts",
-                        "2", "--patience", "10", "--operators", "--out", FOLDER / "pool", "--quiet"], check=True)
+        subprocess.run([TENSHOT, "collect", "--runtime", runtime, "--threads", str(threads), "--networks", FOLDER / block, "--runs", "24",
+                        "--rounds", "3", "--attempts", "2", "--patience", "10", "--operators", "--out", FOLDER / "pool", "--quiet"], check=True)
         done.touch()
         print(f"{block}: measured after {time.perf_counter() - start:.0f} s", flush=True)
     print("all measured", flush=True)
@@ -160,8 +169,8 @@ def keep():
     that is executed with another one."""
     OUT.mkdir(exist_ok=True)
     networks, wanted = Networks(), published()
-    for runtime in RUNTIMES:
-        device = FOLDER / f"pool/{runtime}_t1_b1"
+    for runtime, threads in itertools.product(RUNTIMES, THREADS):
+        device = FOLDER / f"pool/{runtime}_t{threads}_b1"
         if not (device / "operators.csv").exists():
             continue
         took, rows = collections.defaultdict(dict), [["network", "latency_ms", "operators_ms"]]
@@ -171,7 +180,7 @@ def keep():
             if name in took and (set_of(name) != "published" or name in wanted):
                 keys = [committed.specification_key(networks.specifications[index]) for index in networks.counts[name]]
                 rows.append([name, f"{latency:.5g}", " ".join(f"{took[name][key]:.3g}" for key in keys)])
-        table = FOLDER / f"{runtime}.csv"
+        table = FOLDER / f"{measured_as(runtime, threads)}.csv"
         with table.open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)
         subprocess.run([committed.ROOT / "experiments/shared/keep_table.sh", table, OUT], check=True)
@@ -180,7 +189,7 @@ def keep():
 def main():
     step, *others = sys.argv[1:] or [""]
     if step == "measure" and others:
-        measure(others[0], float(others[1]) if len(others) > 1 else 480)
+        measure(others[0], float(others[1]) if len(others) > 1 else 480, int(others[2]) if len(others) > 2 else 1)
     elif step in ("make", "keep"):
         {"make": make, "keep": keep}[step]()
     else:

@@ -63,6 +63,7 @@ if [ "${1:-}" = groups ]; then
       declare -n of=$pools
       rows_of_boards "${of[@]}" "${five[@]}" --set '{}' --set '{"said": true}' | sed "s/^| ncnn\(, Vulkan\)\?/&, from $pools/"
     done
+    made_line
   } >"$build/device_groups.md"
   mv "$build/device_groups.md" experiments/search/device_groups.md
   exit
@@ -103,5 +104,6 @@ groups=(--set '{"group_share": 0}' --set '{"groups": {"device_freedom": 0, "sett
   phones "${weights[@]}" "${said[@]}" "${networks[@]}"
   boards "${weights[@]}" "${said[@]}" "${networks[@]}" "${groups[@]}"
   boards --new-networks 3 "${weights[@]}" "${said[@]}" "${networks[@]}" --set '{"group_share": 0}'
+  made_line
 } >"$build/device_kinds.md"
 mv "$build/device_kinds.md" experiments/search/device_kinds.md
