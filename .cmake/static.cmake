@@ -3,6 +3,7 @@
 # -DFETCHCONTENT_SOURCE_DIR_ONNX=FOLDER names the unpacked sources.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 add_compile_options(-ffunction-sections -fdata-sections)
+add_link_options(-Wl,-O2)  # ends of strings are shared
 set(TENSHOT_ONNX_URL http://deb.debian.org/debian/pool/main/o/onnx/onnx_1.17.0.orig.tar.gz CACHE STRING
   "Where tenshot-predict's ONNX comes from")
 set(ONNX_USE_LITE_PROTO ON CACHE BOOL "Messages that cannot describe themselves: a megabyte less")

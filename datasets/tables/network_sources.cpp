@@ -110,7 +110,7 @@ std::vector<nasbench::Architecture> read_networks(const fs::path& path, const na
   std::error_code error;
   if (fs::is_directory(path, error)) {
     const fs::path kept = path / "networks.json";
-    if (fs::exists(kept, error)) return read_networks(kept);
+    if (fs::exists(kept, error)) return read_networks(kept, options);
     std::vector<LeftOutFile> refused;
     std::vector<nasbench::Architecture> identities =
         read_network_files(network_files_of(path), options, left_out == nullptr ? nullptr : &refused);
@@ -120,6 +120,10 @@ std::vector<nasbench::Architecture> read_networks(const fs::path& path, const na
   }
   if (nasbench::is_network_file(path)) return read_network_files({path}, options);
   const std::string file = name_in_messages(path);
+  if (!options.shapes.empty() && !options.shapes_of_several) {
+    throw InputError(file + ": its networks are lists of operators, and none has an input '" +
+                     options.shapes.begin()->first + "' to give a shape to");
+  }
   const std::string text = read_file(path);
   if (path.extension() == ".json") return nasbench::add_networks(parse_json(text, file), file);
   std::vector<nasbench::NamedNetwork> networks = parse_operator_table(text, file);

@@ -223,7 +223,7 @@ class NcnnReader {
             "we do not know this type, and the file does not say the shape of what it gives; let ncnnoptimize write "
             "the file, with the shape of its input");
       }
-      layer.give_opaque(file.type, *shape);
+      layer.give_opaque(detects || file.type == "Proposal" ? file.type : "ncnn." + file.type, *shape);
     }
   }
 

@@ -45,10 +45,13 @@ inline int small(std::int64_t number) { return static_cast<int>(number); }
 /// All throw FormatError where the node contradicts itself. Functions of this type are declared by it.
 using Convert = bool(Conversion&);
 
-Convert convolution, gemm, matrix_product, packed_product, experts, pool, global_pool;
+Convert convolution, gemm, matrix_product, packed_product, packed_rows, experts, pool, global_pool;
 Convert activation, clip, elementwise, quantised_pair;
 Convert with_axis, quantised_concat, split, slice, gather, first_input_alone, pad, resize, transpose;
 Convert batch_norm, layer_norm, group_norm, reduce;
+
+/// Where a product with weights has its bias among its inputs; beyond all of them where it has none.
+std::size_t bias_place(const onnx::NodeProto& node);
 
 /// ONNX types of functions of one tensor, of two, and of reductions, and what the network calls them.
 const std::map<std::string, std::string>& activation_names();

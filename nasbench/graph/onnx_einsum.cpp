@@ -119,28 +119,28 @@ struct Term {
   bool constant = false;
   Source source;
   Labels labels;
+  bool is_made = false;  ///< a constant that is no operand: of a sum or a product that is made beforehand
 };
 
 class Contraction {
  public:
   Contraction(const OnnxSteps& steps, const Equation& equation) : steps_(steps), equation_(equation) {}
 
-  /// The product of both, with the labels of `keep` that either has; nothing where this is none of our forms.
-  std::optional<Term> product(Term a, Term b, const Labels& keep) const {
+  /// The product of both, with the labels of `keep` that either has. That of two constants is made beforehand.
+  Term product(Term a, Term b, const Labels& keep) const {
     if (a.constant) std::swap(a, b);
     a = without_own_sums(a, b.labels, keep);
-    if (!b.constant) b = without_own_sums(b, a.labels, keep);
+    b = without_own_sums(b, a.labels, keep);
     Labels batch, rows, columns, inner;
     for (const int label : a.labels) {
       (has(b.labels, label) ? (has(keep, label) ? batch : inner) : rows).push_back(label);
     }
     for (const int label : b.labels) {
-      if (has(a.labels, label)) continue;
-      if (!has(keep, label)) return std::nullopt;  // of a constant: summed beforehand, but of another shape
-      columns.push_back(label);
+      if (!has(a.labels, label)) columns.push_back(label);
     }
-    const Term result{false, multiplied(a, b, batch, rows, columns, inner), joined({batch, rows, columns})};
-    return Term{false, steps_.reshape(result.source, extents(result.labels)), result.labels};
+    const Labels labels = joined({batch, rows, columns});
+    if (a.constant) return {true, {}, labels, true};
+    return {false, steps_.reshape(multiplied(a, b, batch, rows, columns, inner), extents(labels)), labels};
   }
 
   Term without_own_sums(const Term& term, const Labels& others, const Labels& keep) const {
@@ -153,6 +153,7 @@ class Contraction {
         axes.push_back(static_cast<std::int64_t>(i));
       }
     }
+    if (term.constant) return {true, {}, left, term.is_made || !axes.empty()};
     return {false, steps_.sum_over(term.source, axes), left};
   }
 
@@ -196,7 +197,7 @@ class Contraction {
       factor.resize(batch.size() + rows.size(), 1);
       return steps_.multiply(left, steps_.reshape(ordered(b, batch), factor));
     }
-    if (b.constant && batch.empty()) {
+    if (b.constant && batch.empty() && !b.is_made) {
       Shape flat = extents(rows);
       flat.push_back(k);
       return steps_.linear(steps_.reshape(left, flat), n);
@@ -252,14 +253,11 @@ std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string
   }
   Term result = terms[0];
   for (std::size_t i = 1; i < terms.size(); ++i) {
-    if (result.constant && terms[i].constant) return std::nullopt;
     Labels keep = equation.output;
     for (std::size_t later = i + 1; later < terms.size(); ++later) {
       keep.insert(keep.end(), terms[later].labels.begin(), terms[later].labels.end());
     }
-    const std::optional<Term> product = contraction.product(result, terms[i], keep);
-    if (!product) return std::nullopt;
-    result = *product;
+    result = contraction.product(result, terms[i], keep);
   }
   if (result.constant) return std::nullopt;
   result = contraction.without_own_sums(result, {}, equation.output);

@@ -14,6 +14,7 @@
 
 #include "nasbench/graph/onnx_file.h"
 #include "nasbench/graph/onnx_values.h"
+#include "nasbench/graph/onnx_weight_inputs.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -147,9 +148,20 @@ void read_small_external_data(OnnxFile& file, const std::filesystem::path& model
 
 std::optional<std::string> external_data_problem(const std::filesystem::path& model) {
   const OnnxFile file = read_onnx_file(model);
+  if (!WeightInputs(file).weights().empty()) {
+    return "'" + model.string() +
+           "': its weights are inputs, which runtimes take anew with every run and kits do not " +
+           "feed; save them in the file (in PyTorch: export_params=True)";
+  }
   std::map<std::string, std::uint64_t> sizes;
   const std::string place = "'" + model.string() + "': its weights are in '";
-  for (const std::filesystem::path& data : data_files(file, model)) {
+  std::vector<std::filesystem::path> files;
+  try {
+    files = data_files(file, model);
+  } catch (const FormatError& outside) {
+    return outside.what();
+  }
+  for (const std::filesystem::path& data : files) {
     std::error_code error;
     const std::uint64_t size = std::filesystem::file_size(model.parent_path() / data, error);
     if (error) return place + excerpt(data.string()) + "', which cannot be read: " + error.message();

@@ -7,6 +7,7 @@
 #include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_operators.h"
 #include "nasbench/graph/onnx_order.h"
+#include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -241,10 +242,9 @@ void OnnxGraphReader::add_operator(const onnx::NodeProto& node, const OnnxInputs
   while (has_statistics && outputs.size() > 1 && !is_read(node, static_cast<int>(outputs.size()) - 1)) {
     outputs.pop_back();
   }
-  const bool is_known = is_known_domain(node);
-  onnx::NodeProto foreign = is_known ? onnx::NodeProto() : node;
-  foreign.set_op_type(node.domain() + "." + node.op_type());
-  NetworkNode added = operator_of(is_known ? node : foreign, inputs, outputs);
+  NetworkNode added = is_known_domain(node) ? operator_of(node, inputs, outputs) : NetworkNode();
+  const bool is_unheard_of = !is_standard(node) && outputs[0].is_declared && !is_known_operator(added.operation);
+  if (!is_known_domain(node) || is_unheard_of) added = foreign_operator(node, inputs, outputs);
   if (added.operation.kind == OperatorKind::opaque && add_composed(node, inputs, outputs, added)) return;
   if (has_sub_graph(node)) {
     for (const OnnxValue* value : outer_values(node)) {

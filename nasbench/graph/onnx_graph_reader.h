@@ -76,6 +76,7 @@ class OnnxGraphReader {
   void set_constants(const onnx::NodeProto& node, const OnnxInputs& inputs, OnnxValues outputs);
   bool is_read(const onnx::NodeProto& node, int output) const;
   void add_operator(const onnx::NodeProto& node, const OnnxInputs& inputs, const OnnxValues& outputs);
+  NetworkNode foreign_operator(const onnx::NodeProto& node, OnnxInputs inputs, const OnnxValues& outputs);
   bool add_composed(const onnx::NodeProto& node, const OnnxInputs& inputs, const OnnxValues& outputs,
                     const NetworkNode& plain);
   Source append(const onnx::NodeProto& of, NetworkNode node);
@@ -83,6 +84,7 @@ class OnnxGraphReader {
   // onnx_types.cpp: types of outputs, and what nobody can say of them
   std::optional<OnnxValues> output_types(const onnx::NodeProto& node, const OnnxInputs& inputs);
   std::optional<OnnxValue> declared(const onnx::NodeProto& node, int output) const;
+  void remark_on_type(int element);
   void leave_out(const onnx::NodeProto& node, const OnnxInputs& inputs);
   void read_outputs();
   void remark_on_outputs();
@@ -105,6 +107,7 @@ class OnnxGraphReader {
   const OnnxReadOptions& options_;
   OnnxScopes scopes_;
   std::unordered_map<std::string, std::int64_t> symbols_;
+  std::set<std::string> sequences_;   ///< inputs whose first dimension is time
   std::set<std::string> read_names_;  ///< that a node or an output of the file reads
   std::size_t steps_ = 0;             ///< nodes that were read, each as often as it was
   std::size_t work_ = 0;              ///< what else was looked at, see count_work()

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string_view>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_graph_reader.h"
+#include "nasbench/graph/onnx_operators.h"
+#include "nasbench/graph/onnx_weight_inputs.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
@@ -12,91 +13,12 @@
 namespace tenshot::nasbench {
 namespace {
 
-/// Places of weights among the inputs of an operator: those from `first` to before `end`.
-struct Places {
-  int first, end;
-};
-
-const std::map<std::string, Places>& weight_places() {
-  static const std::map<std::string, Places> places =
-      by_name<Places>({{{1, 3}, "Conv ConvTranspose InstanceNormalization LayerNormalization GroupNormalization"},
-                       {{1, 2}, "DeformConv RMSNormalization PRelu"},
-                       {{1, 5}, "BatchNormalization"},
-                       {{1, 4}, "LSTM GRU RNN"}});
-  return places;
-}
-
-/// As PyTorch names them: "fc.weight", "lstm.weight_ih_l0", "attention.in_proj_bias".
-bool is_called_weight(const std::string& name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos || dot == 0) return false;
-  constexpr std::array<std::string_view, 6> parts = {"weight", "bias", "running_mean", "running_var", "gamma", "beta"};
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](std::string_view part) { return name.find(part, dot) != std::string::npos; });
-}
-
 /// A first dimension of that name is no batch.
 bool is_called_time(const std::string& symbol) {
   constexpr std::array<std::string_view, 4> parts = {"time", "seq", "frame", "length"};
   return symbol.find("batch") == std::string::npos &&
          std::any_of(parts.begin(), parts.end(),
                      [&](std::string_view part) { return symbol.find(part) != std::string::npos; });
-}
-
-bool is_fixed(const onnx::ValueInfoProto& input) {
-  const onnx::TypeProto::Tensor& type = input.type().tensor_type();
-  const auto& dimensions = type.shape().dim();
-  const bool real = type.elem_type() == onnx::TensorProto::FLOAT || type.elem_type() == onnx::TensorProto::FLOAT16 ||
-                    type.elem_type() == onnx::TensorProto::DOUBLE || type.elem_type() == onnx::TensorProto::BFLOAT16;
-  return input.type().has_tensor_type() && type.has_shape() && real &&
-         std::all_of(dimensions.begin(), dimensions.end(),
-                     [](const auto& dimension) { return dimension.has_dim_value() && dimension.dim_value() > 0; });
-}
-
-/// Those of `candidates` that nodes read where `places` has weights.
-std::set<std::string> read_at(const OnnxFile& file, const std::map<std::string, Places>& places,
-                              const std::set<std::string>& candidates) {
-  std::set<std::string> found;
-  for (const onnx::NodeProto& node : file.nodes) {
-    const auto own = places.find(node.op_type());
-    if (own == places.end()) continue;
-    for (int i = own->second.first; i < std::min(own->second.end, node.input_size()); ++i) {
-      if (candidates.count(node.input(i)) != 0) found.insert(node.input(i));
-    }
-  }
-  return found;
-}
-
-/// The inputs of the graph that are weights: of fixed shape and floating point, without a stored value, and read where
-/// a convolution, a norm or a recurrent layer has its weights; or called as PyTorch calls weights. PyTorch writes its
-/// parameters so with export_params=False. The first input is none of them.
-std::set<std::string> weight_inputs(const OnnxFile& file) {
-  std::set<std::string> stored, candidates;
-  for (const onnx::TensorProto& tensor : file.initializers) stored.insert(tensor.name());
-  bool is_first = true;
-  for (const onnx::ValueInfoProto& input : file.inputs) {
-    if (stored.count(input.name()) != 0) continue;
-    if (!is_first && is_fixed(input)) candidates.insert(input.name());
-    is_first = false;
-  }
-  if (candidates.empty()) return {};
-  std::map<std::size_t, std::set<std::string>> by_rank;
-  for (const onnx::ValueInfoProto& input : file.inputs) {
-    if (candidates.count(input.name()) != 0)
-      by_rank[static_cast<std::size_t>(input.type().tensor_type().shape().dim_size())].insert(input.name());
-  }
-  std::set<std::string> weights = read_at(file, weight_places(), candidates);
-  weights.merge(read_at(file, {{"Attention", {1, 2}}, {"QAttention", {1, 2}}}, by_rank[2]));  // keys have more axes
-  for (const std::string& name : candidates) {
-    if (is_called_weight(name)) weights.insert(name);
-  }
-  if (weights.empty()) return {};
-  // A product of two inputs may be one; in a file that has weights among its inputs its second factor is a weight.
-  // So are a matrix that is transposed before anything reads it, and a vector that is added.
-  weights.merge(read_at(file, {{"Gemm", {1, 3}}, {"MatMul", {1, 2}}}, candidates));
-  weights.merge(read_at(file, {{"Transpose", {0, 1}}}, by_rank[2]));
-  weights.merge(read_at(file, {{"Add", {0, 2}}, {"Mul", {0, 2}}}, by_rank[1]));
-  return weights;
 }
 
 }  // namespace
@@ -120,6 +42,7 @@ OnnxValue OnnxGraphReader::constant(const onnx::TensorProto& tensor, const std::
   require_tensor_size(value.shape, true);
   value.stored = value.shape;
   value.element = tensor.data_type();
+  remark_on_type(value.element);
   value.numbers = numbers_of(tensor);
   if (is_trained(value)) {
     value.origins = {{origin_ + name, element_count(value.shape)}};
@@ -152,8 +75,36 @@ OnnxValue OnnxGraphReader::stored_value(const onnx::NodeProto& node) {
   throw FormatError("a constant without a value that we read");
 }
 
+/// Of an operator that is none of ONNX's or ONNX Runtime's that we know: its attributes may hold weights too, as
+/// tensors, as lists of numbers, or as the text of a compiled network.
+NetworkNode OnnxGraphReader::foreign_operator(const onnx::NodeProto& node, OnnxInputs inputs,
+                                              const OnnxValues& outputs) {
+  constexpr int longest_word = 1024;
+  std::deque<OnnxValue> own;
+  const auto keep = [&](const onnx::TensorProto& tensor, const onnx::AttributeProto& of, bool is_weight) {
+    own.push_back(constant(tensor, node.output(0) + "/" + of.name() + std::to_string(own.size())));
+    if (!is_weight) own.back().origins.clear();
+    inputs.push_back(&own.back());
+  };
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    onnx::TensorProto listed;
+    listed.set_data_location(onnx::TensorProto::EXTERNAL);
+    const bool is_text = static_cast<int>(attribute.s().size()) > longest_word;
+    listed.set_data_type(is_text ? onnx::TensorProto::UINT8 : onnx::TensorProto::FLOAT);
+    listed.add_dims(is_text ? static_cast<std::int64_t>(attribute.s().size()) : attribute.floats_size());
+    if (is_text || attribute.floats_size() > 1) keep(listed, attribute, !is_text);
+    if (attribute.has_t()) keep(attribute.t(), attribute, true);
+    for (const onnx::TensorProto& tensor : attribute.tensors()) keep(tensor, attribute, true);
+  }
+  onnx::NodeProto foreign = node;
+  foreign.set_op_type(node.domain() + "." + node.op_type());
+  return operator_of(foreign, inputs, outputs);
+}
+
 void OnnxGraphReader::read_inputs() {
-  const std::set<std::string> weights = weight_inputs(file_);
+  const WeightInputs told_apart(file_);
+  const std::set<std::string>& weights = told_apart.weights();
+  sequences_ = sequences_of(file_);
   std::set<std::string> names;
   for (const onnx::ValueInfoProto& input : file_.inputs) {
     if (scopes_.find(input.name()) == nullptr && weights.count(input.name()) == 0) names.insert(input.name());
@@ -176,6 +127,7 @@ void OnnxGraphReader::read_inputs() {
     network_.remarks.push_back(std::to_string(weights.size()) + (weights.size() == 1 ? " input is" : " inputs are") +
                                " read as weights, and counted as such");
   }
+  if (std::string remark = told_apart.remark(); !remark.empty()) network_.remarks.push_back(std::move(remark));
 }
 
 /// An input that is given anew with every run, and stands where weights do.
@@ -203,6 +155,7 @@ void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
   const auto given = options_.shapes.find(input.name());
   OnnxValue value;
   value.element = type.elem_type();
+  remark_on_type(value.element);
   if (given != options_.shapes.end()) {
     value.shape = given->second;
     if (type.has_shape() && type.shape().dim_size() != static_cast<int>(value.shape.size())) {
@@ -246,7 +199,7 @@ std::int64_t OnnxGraphReader::resolved(const std::string& input, const onnx::Ten
   if (given) return *given;
   const std::string& symbol = dimension.dim_param();
   if (const auto known = symbols_.find(symbol); !symbol.empty() && known != symbols_.end()) return known->second;
-  if (index == 0 && !is_called_time(symbol)) {
+  if (index == 0 && !is_called_time(symbol) && sequences_.count(input) == 0) {
     if (!symbol.empty()) symbols_.emplace(symbol, options_.batch);
     return options_.batch;
   }

@@ -29,6 +29,7 @@ const std::map<std::string, Rule>& rules() {
           "MatMul MatMulInteger MatMulInteger16 QLinearMatMul MatMulIntegerToFloat DynamicQuantizeMatMul"},
          {{Kind::opaque, packed_product},
           "MatMulNBits MatMulBnb4 MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight"},
+         {{Kind::opaque, packed_rows}, "GatherBlockQuantized"},
          {{Kind::opaque, experts}, "MoE QMoE"},
          {{Kind::max_pool, pool}, "MaxPool"},
          {{Kind::average_pool, pool}, "AveragePool QLinearAveragePool"},
@@ -59,9 +60,11 @@ const std::map<std::string, Rule>& rules() {
   return table;
 }
 
-/// Statistics, scales, initial states and the two numbers of OneHot are none.
+/// Statistics, scales, initial states, sines and cosines of positions and the two numbers of OneHot are none.
 bool may_be_trained(const std::string& type, std::size_t input) {
   if (type == "OneHot") return false;
+  if (type == "GroupQueryAttention") return input < 7 || input > 8;
+  if (type == "RotaryEmbedding" || type == "MRotaryEmbedding") return input == 0;
   if (type == "BatchNormalization") return input < 3;
   if (type == "QLinearConv" || type == "QLinearMatMul") return input % 5 == 3 || input == 0;
   return (type != "LSTM" && type != "GRU" && type != "RNN") || input < 5 || input > 6;
@@ -80,18 +83,13 @@ NetworkNode opaque_node(const onnx::NodeProto& node, const OnnxInputs& inputs, c
     if (is_trained(*input) && input->origins.empty() && !input->bytes) {
       result.stored.push_back({"", element_count(input->stored)});
     }
-    if (node.op_type() == "QLinearConv" && i == 8 && input->constant) {  // a bias of 32-bit numbers
+    if (i == bias_place(node) && input->constant && !is_trained(*input)) {  // a bias of integers, or of one number
       result.operation.constants.push_back(input->stored);
-      result.stored.push_back({node.input(8), element_count(input->stored)});
+      result.stored.push_back({node.input(static_cast<int>(i)), element_count(input->stored)});
     }
     if (input->constant) continue;
     result.inputs.push_back(input->source);
     result.operation.inputs.push_back(input->shape);
-  }
-  for (const onnx::AttributeProto& numbers : node.attribute()) {  // such as the coefficients of ai.onnx.ml's models
-    if (node.domain().empty() || node.domain() == "com.microsoft" || numbers.floats_size() < 2) continue;
-    result.operation.constants.push_back({numbers.floats_size()});
-    result.stored.push_back({node.output(0) + "/" + numbers.name(), numbers.floats_size()});
   }
   return result;
 }

@@ -299,7 +299,7 @@ Shape product_shape(Shape left, Shape right) {
   return shape;
 }
 
-/// As ONNX Runtime 1.20 has it: a last window that begins in the zeros behind the image counts with ceil_mode.
+/// As ONNX Runtime 1.30 has it: with ceil_mode, the last window begins in the image or in the zeros before it.
 Shape pooled_shape(const onnx::NodeProto& node, const Shape& input, bool channels_last) {
   const std::vector<std::int64_t> kernel = integers_attribute(node, "kernel_shape");
   std::vector<std::int64_t> strides = integers_attribute(node, "strides"), pads = integers_attribute(node, "pads"),
@@ -322,7 +322,9 @@ Shape pooled_shape(const onnx::NodeProto& node, const Shape& input, bool channel
     const std::int64_t zeros = mode == "VALID" ? 0 : mode == "NOTSET" ? pads[i] + pads[i + axes] : same;
     const std::int64_t room = extent + zeros - window;
     if (room < 0) throw FormatError("its window of " + std::to_string(window) + " is wider than its input");
-    extent = (room + (ceil ? strides[i] - 1 : 0)) / strides[i] + 1;
+    const std::int64_t start = (room + (ceil ? strides[i] - 1 : 0)) / strides[i] * strides[i];
+    const bool is_behind = ceil && start >= extent + (mode == "NOTSET" ? pads[i] : 0);
+    extent = start / strides[i] + (is_behind ? 0 : 1);
   }
   return shape;
 }

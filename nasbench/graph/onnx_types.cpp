@@ -83,6 +83,7 @@ std::optional<OnnxValues> OnnxGraphReader::output_types(const onnx::NodeProto& n
           "its tensors (onnx.shape_inference, or value_info)");
     }
     outputs.push_back(*known);
+    remark_on_type(known->element);
     require_tensor_size(outputs.back().shape, !own || has_sub_graph(node) || all_empty);
   }
   return outputs;
@@ -91,6 +92,7 @@ std::optional<OnnxValues> OnnxGraphReader::output_types(const onnx::NodeProto& n
 std::optional<OnnxValue> OnnxGraphReader::declared(const onnx::NodeProto& node, int output) const {
   OnnxValue value;
   value.element = onnx::TensorProto::FLOAT;
+  value.is_declared = true;
   if (node.output(output).empty()) return value;
   const onnx::ValueInfoProto* found = scopes_.declared(node.output(output));
   if (found == nullptr && output > 0) {  // a second output that nobody may read
@@ -108,6 +110,14 @@ std::optional<OnnxValue> OnnxGraphReader::declared(const onnx::NodeProto& node, 
     value.shape.push_back(known_symbol ? symbol->second : dimension.dim_value());
   }
   return value;
+}
+
+/// Of what came after this program; the same remark is said once.
+void OnnxGraphReader::remark_on_type(int element) {
+  constexpr int newest = 26;  // INT2
+  if (element <= newest) return;
+  network_.remarks.push_back("it has tensors of data type " + std::to_string(element) +
+                             ", newer than this program knows: each of their numbers counts as one byte");
 }
 
 /// Leaves out the node, and with it all that reads its outputs. What it reads itself is an output of the network that

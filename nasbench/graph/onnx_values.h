@@ -47,6 +47,7 @@ struct OnnxValue {
   int bits = 0;                       ///< of each number of a constant in the file, where it is made of another type
   std::vector<StoredTensor> origins;  ///< of a constant: the trained tensors of the file that it is made of
   bool is_missing = false;            ///< an input of a function that its caller leaves out
+  bool is_declared = false;           ///< its shape is what the file says, and not what we infer
   bool depends = false;               ///< its shape depends on the data: nobody can say it beforehand
   std::shared_ptr<const OnnxValues> sequence;  ///< its tensors, where it is a sequence
 };

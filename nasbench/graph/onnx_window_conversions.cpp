@@ -10,11 +10,6 @@ namespace {
 
 /// ONNX inputs of QLinearConv, QLinearMatMul and QGemm are (x, scale, zero point, weight, scale, zero point, …, bias).
 std::size_t weight_index(const onnx::NodeProto& node) { return node.op_type()[0] == 'Q' ? 3 : 1; }
-std::size_t bias_index(const onnx::NodeProto& node) {
-  if (node.op_type() == "ConvInteger") return 99;  // its third input is a zero point
-  if (node.op_type() == "QGemm") return 6;
-  return node.op_type().rfind("QLinear", 0) == 0 ? 8 : 2;
-}
 
 /// Attribute `name` of a window over one or two axes, as height and width.
 Extent extent_of(const std::vector<std::int64_t>& numbers) {
@@ -67,8 +62,17 @@ int bits_of(const Conversion& c, const char* name) {
 
 }  // namespace
 
+std::size_t bias_place(const onnx::NodeProto& node) {
+  const std::string& type = node.op_type();
+  if (type == "Conv" || type == "ConvTranspose" || type == "Gemm") return 2;
+  if (type == "QLinearConv") return 8;
+  if (type == "QGemm" || type == "MatMulIntegerToFloat") return 6;
+  if (type == "MatMulNBits") return 5;
+  return type == "DynamicQuantizeMatMul" ? 4 : static_cast<std::size_t>(node.input_size());
+}
+
 bool convolution(Conversion& c) {
-  const std::size_t weight = weight_index(c.node), bias = bias_index(c.node);
+  const std::size_t weight = weight_index(c.node), bias = bias_place(c.node);
   const bool channels_last = integer_attribute(c.node, "channels_last", 0) != 0;
   if (!c.is_computed(0) || !c.is_constant(weight) || (c.has(bias) && !c.is_constant(bias)) || !is_image(c) ||
       channels_last) {
@@ -92,7 +96,7 @@ bool convolution(Conversion& c) {
 
 /// Factors of numbers, alpha and beta, are folded into the weights and the bias.
 bool gemm(Conversion& c) {
-  const std::size_t weight = weight_index(c.node), bias = bias_index(c.node);
+  const std::size_t weight = weight_index(c.node), bias = bias_place(c.node);
   if (integer_attribute(c.node, "transA", 0) != 0 || !c.is_computed(0) || !c.is_constant(weight) ||
       (c.has(bias) && !c.is_constant(bias))) {
     return false;
@@ -101,11 +105,11 @@ bool gemm(Conversion& c) {
 }
 
 bool matrix_product(Conversion& c) {
-  const std::size_t weight = weight_index(c.node);
-  if (!c.is_computed(0) || !c.has(weight)) return false;
+  const std::size_t weight = weight_index(c.node), bias = bias_place(c.node);
+  if (!c.is_computed(0) || !c.has(weight) || c.is_computed(bias)) return false;
   if (c.is_constant(weight)) {
     c.result.operation.kind = OperatorKind::linear;
-    return set_linear(c, weight, 1, false);
+    return set_linear(c, weight, 1, c.has(bias));
   }
   c.result.inputs = {c.inputs[0]->source, c.inputs[weight]->source};
   c.result.operation.inputs = {c.shape(0), c.shape(weight)};
@@ -120,7 +124,24 @@ bool packed_product(Conversion& c) {
   s.name = c.node.op_type();
   s.constants = {{c.shape(0).back(), s.output.back()}};
   c.result.stored = c.inputs[1]->origins;
+  if (const std::size_t bias = bias_place(c.node); c.is_constant(bias)) {
+    s.constants.push_back(c.shape(bias));
+    add_origins(*c.inputs[bias], c.result.stored);
+  }
   s.weight_bits = s.name.find("Fp8") == std::string::npos ? bits_of(c, "bits") : 8;
+  return true;
+}
+
+/// Rows of a table that the file packs, without their scales.
+bool packed_rows(Conversion& c) {
+  if (!c.is_constant(0) || c.shape(0).empty()) return false;
+  OperatorSpecification& s = c.result.operation;
+  s.name = c.node.op_type();
+  s.constants = {c.shape(0)};
+  c.result.stored = c.inputs[0]->origins;
+  if (c.inputs[0]->element != onnx::TensorProto::UINT8) return true;
+  s.weight_bits = bits_of(c, "bits");
+  s.constants[0].back() *= 8 / s.weight_bits;
   return true;
 }
 
@@ -133,11 +154,11 @@ bool experts(Conversion& c) {
   s.weight_bits = bits_of(c, "expert_weight_bits");
   s.constants.clear();
   c.result.stored.clear();
-  for (const std::size_t weights : {2, 5, 8}) {
-    if (!c.is_constant(weights)) continue;
-    add_origins(*c.inputs[weights], c.result.stored);
-    s.constants.push_back(c.shape(weights));
-    if (!s.constants.back().empty()) s.constants.back().back() *= 8 / s.weight_bits;
+  for (const std::size_t place : {2, 4, 5, 7, 8, 10}) {  // weights, each with its bias two places behind
+    if (!c.is_constant(place)) continue;
+    add_origins(*c.inputs[place], c.result.stored);
+    s.constants.push_back(c.shape(place));
+    if (place % 3 == 2 && !c.shape(place).empty()) s.constants.back().back() *= 8 / s.weight_bits;
   }
   return true;
 }

@@ -230,34 +230,31 @@ std::int64_t opaque_multiply_adds(const Specification& s) {
   return count == counts().end() || s.inputs.empty() ? 0 : count->second(s);
 }
 
-namespace {
-
-bool is_understood(const Specification& s) {
-  return s.kind != OperatorKind::opaque || s.constants.empty() || multiplies_nothing(s.name) ||
-         opaque_multiply_adds(s) > 0;
+bool is_known_operator(const Specification& s) {
+  return s.kind != OperatorKind::opaque || multiplies_nothing(s.name) || opaque_multiply_adds(s) > 0;
 }
-
-}  // namespace
 
 std::string remark_on_weights(const std::vector<Specification>& operators) {
   std::map<std::string, int> names;
-  double own = 0, all = 0;
-  int count = 0;
+  std::int64_t own = 0, all = 0;
   for (const Specification& s : operators) {
-    const auto bytes = static_cast<double>(weight_bytes(s));
-    all += bytes;
-    if (is_understood(s)) continue;
-    own += bytes;
+    all += weight_bytes(s);
+    const bool may_multiply = !s.constants.empty() || s.name.find('.') != std::string::npos;
+    if (is_known_operator(s) || !may_multiply) continue;
+    own += weight_bytes(s);
     ++names[s.name];
-    ++count;
   }
-  if (count == 0) return {};
+  if (names.empty()) return {};
   std::vector<std::string> listed;
   for (const auto& [name, repeats] : names) {
     listed.push_back(name + (repeats > 1 ? " (" + std::to_string(repeats) + " times)" : ""));
   }
-  return "what these operators do with their weights is not known, and none of their products is counted: " +
-         joined(listed) + "; they hold " + whole_percent(own / all) + " of the bytes of all weights";
+  const std::string share =
+      whole_percent(static_cast<double>(own) / static_cast<double>(std::max<std::int64_t>(1, all)));
+  return "what these operators compute is not known, and none of their products is counted: " + joined(listed) +
+         (own == 0 ? "; the file shows no weights of theirs"
+                   : "; they hold " + share + " of the bytes of all weights, " + std::to_string(own) + " of " +
+                         std::to_string(all));
 }
 
 }  // namespace tenshot::nasbench

@@ -14,9 +14,11 @@ namespace tenshot::nasbench {
 /// scores and the sums over the values), mixtures of experts (of those that each token takes). 0 for all others.
 std::int64_t opaque_multiply_adds(const OperatorSpecification& specification);
 
-/// A sentence that names the opaque operators that have weights and of which nobody says what they do with them, with
-/// their share of the weights' bytes; empty where there are none. Their products are counted as none, which is
-/// unlikely.
+/// Whether its products are counted, or it is known to have none.
+bool is_known_operator(const OperatorSpecification& specification);
+
+/// A sentence that names the operators that are not known and have weights, or a name with a domain ("ncnn.Fancy"),
+/// with the bytes of their weights; empty where there are none. Their products are counted as none, which is unlikely.
 std::string remark_on_weights(const std::vector<OperatorSpecification>& operators);
 
 }  // namespace tenshot::nasbench

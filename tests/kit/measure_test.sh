@@ -315,9 +315,9 @@ case_decimal_commas() {
   new_kit
   measure 0 --command "echo 'avg=7.5,median=8' # {model}" --times 'avg=%{ms},'
   expect arch_01/times.txt 7.5
-  for text in 1,234 1.234.567 1,234,567; do
+  for text in 1,234 1.234.567 1,234,567 '1 234,56' "1$(printf '\302\240')234,56" "1'234.56"; do
     new_kit
-    measure 1 --command "echo 'avg = $text ms' # {model}" --times 'avg = %{ms}'
+    measure 1 --command "echo \"avg = $text ms\" # {model}" --times 'avg = %{ms}'
     expect_lines 1 "the number \"$text\"" "$kit/results/arch_01/failed.txt"
   done
   new_kit # without a pattern

@@ -30,7 +30,8 @@ except ImportError:
 # Where operators have weights, among their inputs: an input of the graph that stands there is a weight.
 WEIGHT_PLACES = {"Conv": (1, 2), "ConvTranspose": (1, 2), "BatchNormalization": (1, 2, 3, 4),
                  "InstanceNormalization": (1, 2), "LayerNormalization": (1, 2), "GroupNormalization": (1, 2),
-                 "LSTM": (1, 2, 3), "GRU": (1, 2, 3), "RNN": (1, 2, 3), "PRelu": (1,)}
+                 "LSTM": (1, 2, 3, 7), "GRU": (1, 2, 3), "RNN": (1, 2, 3), "PRelu": (1,), "ConvInteger": (1,),
+                 "QLinearConv": (3, 8)}
 # Operands that are trained: of the others, constants say shapes, bounds and scales. None: all of them.
 TRAINED_OPERANDS = {"BatchNormalization": (1, 2), "QLinearConv": (3, 8), "QLinearMatMul": (3,), "ConvInteger": (1,),
                     "MatMulInteger": (1,), "Gemm": (1, 2), "Clip": (), "Resize": (), "Upsample": (), "Pad": (),
@@ -148,7 +149,7 @@ class Count:
                 raise Unknown("an input that is no tensor")
             if shape_of(value) != shapes[0] or 0 in shapes[0]:  # an extent of 0 is an open one in files
                 self.given[value.name] = shapes[0]
-            elif i > 0 and value.name in weights and declared.elem_type in NUMBER_TYPES - {2, 3}:
+            elif i > 0 and value.name in weights and declared.elem_type in NUMBER_TYPES:
                 self.origins[value.name] = {value.name: math.prod(shapes[0])}
             declared.ClearField("shape")
             for extent in shapes[0]:

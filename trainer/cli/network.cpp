@@ -148,10 +148,8 @@ void describe(const Arguments& arguments) {
   const std::filesystem::path file = options.required("model");
   nasbench::NetworkReadOptions read = read_options(options);
   read.batch = options.integer("batch", 1);
-  const Network network = nasbench::read_network_file(file, read);
-  if (const auto problem = nasbench::network_format(file).weights_problem(file)) {
-    say("note: " + *problem, options.has("quiet"));
-  }
+  Network network = nasbench::read_network_file(file, read);
+  if (const auto problem = nasbench::network_format(file).weights_problem(file)) network.remarks.push_back(*problem);
   std::cout << (options.has("json") ? to_json(network).dump(1) + "\n" : to_text(network));
 }
 

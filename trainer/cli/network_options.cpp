@@ -4,6 +4,7 @@
 #include "nasbench/formats/network_file.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
@@ -25,7 +26,8 @@ nasbench::NetworkReadOptions read_options(const OptionParser& options) {
   nasbench::NetworkReadOptions read;
   if (!options.has("shape")) return read;
   for (const std::string& text : options.get<std::vector<std::string>>("shape")) {
-    read.shapes.insert(nasbench::parse_input_shape(text));
+    const auto [given, is_new] = read.shapes.insert(nasbench::parse_input_shape(text));
+    if (!is_new) throw UsageError("--shape gives input '" + given->first + "' a shape twice");
   }
   return read;
 }
@@ -70,6 +72,7 @@ void report_left_out(const OptionParser& options, const std::vector<datasets::Le
   const bool quiet = options.has("quiet");
   for (std::size_t i = 0; i < std::min(shown, left_out.size()); ++i) say("left out: " + left_out[i].reason, quiet);
   if (left_out.size() > shown) say("… and " + std::to_string(left_out.size() - shown) + " more are left out", quiet);
+  for (std::size_t i = shown; i < left_out.size(); ++i) keep_as_remark("left out: " + left_out[i].reason);
 }
 
 std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space,

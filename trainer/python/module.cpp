@@ -74,7 +74,9 @@ class LoadedPredictor {
       const std::vector<Architecture> architectures = parse_all(space(), strings, shapes);
       found = predictor_->predict(architectures, confidence);
       require_usable(found, architectures, space(), predictor_->quantity());
-      notes = trainer::notes_on_unfamiliar(*predictor_, architectures);
+      notes = trainer::notes_on_reading(space(), architectures);
+      for (std::string& note : trainer::notes_on_unfamiliar(*predictor_, architectures))
+        notes.push_back(std::move(note));
     }
     for (const std::string& note : notes) warn(note);
     return found;

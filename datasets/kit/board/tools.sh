@@ -54,6 +54,7 @@ tool_times() { # prints the milliseconds in what is read, one a line
       digits = substr(pattern, RSTART + RLENGTH, 1) == "," ? "[0-9]+[.]?[0-9]*|[.][0-9]+" : "[0-9]+([.,][0-9]+)*[.]?|[.][0-9]+"
       number = "(" digits ")([eE][-+]?[0-9]+)?"
       colour = sprintf("%c", 27) "[[][0-9;]*m"
+      gap = "([ \t_]|" sprintf("%c", 39) "|\302\240|\342\200\257|\342\200\231)" # what may stand between thousands
     }
     {
       gsub(/\r/, "")
@@ -61,10 +62,22 @@ tool_times() { # prints the milliseconds in what is read, one a line
       line = $0
       while (match(line, before number after)) {
         found = substr(line, RSTART, RLENGTH)
+        lead = substr(line, 1, RSTART - 1)
         line = substr(line, RSTART + RLENGTH)
-        sub("^" before, "", found)
+        match(found, "^" before)
+        lead = lead substr(found, 1, RLENGTH)
+        found = substr(found, RLENGTH + 1)
         match(found, "^" number)
-        if ((value = value_of(substr(found, 1, RLENGTH))) == "") { print "unclear " found; exit }
+        text = substr(found, 1, RLENGTH)
+        tail = substr(found, RLENGTH + 1) line
+        if (text ~ /^[0-9][0-9]?[0-9]?$/ && tail ~ ("^" gap "[0-9][0-9][0-9]([^0-9]|$)") || # 1 234,56
+            text ~ /^[0-9][0-9][0-9]([^0-9]|$)/ && lead ~ ("[0-9]" gap "$")) {
+          found = text tail
+          match(found, "^([0-9.,]|" gap "[0-9])+")
+          print "unclear " substr(found, 1, RLENGTH)
+          exit
+        }
+        if ((value = value_of(text)) == "") { print "unclear " found; exit }
         printf "%.9g\n", value * factor / share
       }
     }'

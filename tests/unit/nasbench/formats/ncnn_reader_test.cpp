@@ -175,7 +175,11 @@ TEST(NcnnReader, ConstantsWithoutSizeAndImmenseOnes_AreRefused) {
 }
 
 TEST(NcnnReader, UnknownLayers_HaveTheShapeThatTheFileSays) {
-  EXPECT_EQ(operators_of("Mystery m 1 1 x y -23330=4,3,3,2,7", 1), Lines{"opaque Mystery 1x4x8x6 -> 1x7x2x3 float32"});
+  EXPECT_EQ(operators_of("Mystery m 1 1 x y -23330=4,3,3,2,7", 1),
+            Lines{"opaque ncnn.Mystery 1x4x8x6 -> 1x7x2x3 float32"});
+  const Network network = read_text("7767517\n2 2\nInput x 0 1 x 0=6 1=8 2=4\nMystery m 1 1 x y -23330=4,3,3,2,7\n");
+  EXPECT_NE(network.remarks.at(0).find("is not known, and none of their products is counted: ncnn.Mystery"),
+            std::string::npos);
   const std::string message = refusal("7767517\n2 2\nInput x 0 1 x 0=6\nMystery m 1 1 x y\n");
   EXPECT_NE(message.find("line 4: layer 'm' (Mystery)"), std::string::npos) << message;
   EXPECT_NE(message.find("ncnnoptimize"), std::string::npos) << message;

@@ -108,6 +108,46 @@ TEST(OnnxContributed, AnAttentionOfWindowsIsSaidNotToBeCounted) {
   EXPECT_NE(network.remarks.at(0).find("LongformerAttention; they hold 100 % of the bytes"), std::string::npos);
 }
 
+TEST(OnnxContributed, WhatIsNotKnownIsNamedWithTheBytesThatItsFileShows) {
+  for (const std::string type : {"PagedAttention", "EPContext"}) {
+    OneNode unknown = contributed(type, {20, 64}, {"x"});
+    unknown.model.value("y", {20, 64});
+    const std::string compiled(5000, 'a');
+    if (type == "EPContext") set_text(*unknown.node, "ep_cache_context", compiled);
+    const Network network = read(unknown.model);
+    const std::string said = type == "EPContext" ? "they hold 100 % of the bytes of all weights, 5000 of 5000"
+                                                 : "the file shows no weights of theirs";
+    ASSERT_EQ(network.remarks.size(), 1U) << type;
+    EXPECT_NE(network.remarks[0].find("com.microsoft." + type + "; " + said), std::string::npos) << network.remarks[0];
+    EXPECT_EQ(parameter_count(network), 0) << type;
+  }
+  OneNode polish("Polish", {20, 64}, {"x"});  // a tensor among the attributes
+  polish.node->set_domain("some.vendor");
+  polish.model.value("y", {20, 64});
+  onnx::AttributeProto& weight = *polish.node->add_attribute();
+  weight.set_name("weight");
+  weight.mutable_t()->set_data_type(TensorProto::FLOAT);
+  weight.mutable_t()->set_data_location(TensorProto::EXTERNAL);
+  for (const std::int64_t extent : {64, 3}) weight.mutable_t()->add_dims(extent);
+  EXPECT_EQ(parameter_count(read(polish.model)), 64 * 3);
+  EXPECT_NE(read(polish.model).remarks.at(0).find("some.vendor.Polish; they hold 100 %"), std::string::npos);
+}
+
+TEST(OnnxContributed, ABiasOfPackedWeightsIsAParameterAndScalesAreNone) {
+  OneNode product = contributed("MatMulNBits", {10, 128}, {"x", "w", "scales", "", "", "bias"});
+  product.model.weights("w", {64, 4, 16}, TensorProto::UINT8).weights("scales", {256}).weights("bias", {64});
+  for (const auto& [name, value] : {std::pair("K", 128), std::pair("N", 64), std::pair("bits", 4)}) {
+    set_integer(*product.node, name, value);
+  }
+  EXPECT_EQ(parameter_count(read(product.model)), 128 * 64 + 64);
+  OneNode rows("GatherBlockQuantized", {100, 16}, {"table", "x", "scales"});
+  rows.node->set_domain("com.microsoft");
+  rows.model.weights("table", {100, 16}, TensorProto::UINT8).weights("scales", {100, 1});
+  rows.model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::INT64);
+  EXPECT_EQ(parameter_count(read(rows.model)), 100 * 32);  // two numbers in a byte
+  EXPECT_EQ(weight_bytes(read(rows.model)), 100 * 16);
+}
+
 TEST(OnnxContributed, NumbersAmongTheAttributesOfOthersAreTheirWeights) {
   OneNode model("LinearRegressor", {5, 16}, {"x"});
   model.node->set_domain("ai.onnx.ml");

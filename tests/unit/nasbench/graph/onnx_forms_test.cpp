@@ -205,5 +205,26 @@ TEST(OnnxForms, ADilatedPoolThatKeepsTheSizeDoesNotQuiteKeepIt) {
   }
 }
 
+TEST(OnnxForms, ATypeThatIsNewerThanWeKnowIsSaid) {
+  Model model;
+  model.input("x", {1, 4}, 40).output("y");
+  set_integer(model.node("Cast", {"x"}, {"y"}), "to", TensorProto::FLOAT);
+  ASSERT_EQ(read(model).remarks.size(), 1U);
+  EXPECT_NE(read(model).remarks[0].find("data type 40"), std::string::npos);
+}
+
+TEST(OnnxForms, WithCeilModeTheLastWindowBeginsInTheImageOrInTheZerosBeforeIt) {  // as ONNX Runtime 1.30 has it
+  for (const auto& [extent, expected] : {std::pair(7, 4), std::pair(8, 5), std::pair(9, 5)}) {
+    Model model(12);
+    model.input("x", {1, 4, extent, extent}).output("y");
+    onnx::NodeProto& pool = model.node("MaxPool", {"x"}, {"y"});
+    set_integers(pool, "kernel_shape", {2, 2});
+    set_integers(pool, "strides", {2, 2});
+    set_integers(pool, "pads", {1, 1, 1, 1});
+    set_integer(pool, "ceil_mode", 1);
+    EXPECT_EQ(tensor_type(read(model), read(model).outputs.at(0)).shape, (Shape{1, 4, expected, expected})) << extent;
+  }
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench

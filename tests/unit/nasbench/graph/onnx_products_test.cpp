@@ -128,6 +128,19 @@ TEST(OnnxProducts, AnEinsumMayImplyItsOutputStretchAndHaveManyOperands) {
   EXPECT_EQ(multiply_adds(einsum("bi,bi->bi", {{2, 3}, {2, 3}})), 0);
 }
 
+TEST(OnnxProducts, WhatAnEinsumMakesOfConstantsAloneIsMadeBeforehand) {
+  Model first;  // the product of both constants has 4 x 6 numbers
+  first.weights("c", {4, 5}).weights("d", {5, 6}).input("x", {2, 3, 4}).output("y");
+  set_text(first.node("Einsum", {"c", "d", "x"}, {"y"}), "equation", "cd,de,abc->abe");
+  EXPECT_EQ(multiply_adds(read(first)), 2 * 3 * 4 * 6);
+  EXPECT_EQ(parameter_count(read(first)), 4 * 5 + 5 * 6);
+  EXPECT_TRUE(read(first).remarks.empty());
+  const Network summed = einsum("bi,jk->bij", {{2, 5}, {7, 3}}, true);  // over k
+  EXPECT_EQ(multiply_adds(summed), 2 * 5 * 7);
+  EXPECT_EQ(parameter_count(summed), 7 * 3);
+  EXPECT_EQ(output_of(summed), (Shape{2, 5, 7}));
+}
+
 TEST(OnnxProducts, AnEinsumThatContradictsItselfIsRefused) {
   Model model;
   model.input("a", {2, 3}).input("b", {4, 5}).output("y");
