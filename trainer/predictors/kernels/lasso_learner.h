@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <string>

@@ -15,7 +15,6 @@
 
 namespace tenshot::nasbench {
 namespace {
-
 using Model = TfliteModel;
 
 /// A stem, a depthwise and a pointwise convolution, an addition, the mean over positions and a classifier.
