@@ -128,22 +128,18 @@ void PerceptronLearner::train(const LatencyRows& training, const LatencyRows& he
 }
 
 std::unique_ptr<PerceptronLearner> best_perceptron(const LatencyRows& rows, std::uint64_t seed, bool of_all) {
-  using Options = PerceptronLearner::Options;
-  std::vector<Options> grid;
+  const LibTorchThreads threads(1);  // the layers are small, and the same seed gives the same bytes
+  std::unique_ptr<PerceptronLearner> best;
   for (const int layers : of_all ? std::vector<int>{1, 2, 3, 4, 5, 6} : std::vector<int>{2}) {
     for (const int width : of_all ? std::vector<int>{64, 128, 256, 512} : std::vector<int>{64, 128}) {
       for (const double rate : of_all ? std::vector<double>{5e-3, 5e-4, 5e-5} : std::vector<double>{5e-3, 5e-4}) {
         for (const double decay : of_all ? std::vector<double>{1e-3, 1e-4, 1e-5} : std::vector<double>{0}) {
-          grid.push_back({layers, width, rate, decay, seed});
+          const PerceptronLearner::Options options{layers, width, rate, decay, seed};
+          auto learner = std::make_unique<PerceptronLearner>(rows, options);
+          if (best == nullptr || learner->error() < best->error()) best = std::move(learner);
         }
       }
     }
-  }
-  const LibTorchThreads threads(1);  // the layers are small, and the same seed gives the same bytes
-  std::unique_ptr<PerceptronLearner> best;
-  for (const Options& options : grid) {
-    auto learner = std::make_unique<PerceptronLearner>(rows, options);
-    if (best == nullptr || learner->error() < best->error()) best = std::move(learner);
   }
   return best;
 }
