@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 install_missing libxgboost-dev
 build_targets tenshot
 work=$build/experiments
-names=${*:-pooling pooling_help pooling_help_graph single_device single_device_help ablation samples_clones look_up
+names=${*:-pooling pooling_help_graph single_device single_device_help ablation samples_clones look_up
   leave_one_out samplers help_task help_task_ten help_ten help_validated
   structured structured_ceiling structured_families structured_ablation structured_search structured_own
   structured_descriptor structured_descriptor_search maple_edge_ablation
