@@ -47,6 +47,8 @@ SOURCES = {
     "detectors": (None, ["experiments/cold/detectors"]),
     "fusion_detection": (None, ["experiments/kernels/fusion_detection"]),
     "fusion_worth": (None, [NETWORKS, KERNELS, "datasets/data/operators"]),
+    "help_task": (None, []),  # its README.md is of a script on a public table; a spec makes its peers.md
+    "help_task/peers": ("help_task", []),
     "inside": (None, [NETWORKS, "datasets/data/operators"]),
     "inside_networks": (None, [NETWORKS, "datasets/data/operators"]),
     "isolation_modes": (None, [NETWORKS, KERNELS]),
@@ -381,7 +383,7 @@ def pages():
         if spec or folders or name in SOURCES:
             found[page] = name
             if (page.parent / "peers.md").exists():  # of help_task, whose README.md is of the script's trials.csv
-                found[page.parent / "peers.md"] = name
+                found[page.parent / "peers.md"] = f"{name}/peers"
     return found
 
 
