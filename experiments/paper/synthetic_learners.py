@@ -248,7 +248,8 @@ def by_count(rows, measured):
     """A line a learner, a column a number of networks to learn from."""
     counts = sorted(COUNTS)
     return committed.table(["`--learner`", *map(str, counts)], [
-        *([f"`{learner}`", *(cell(rows, "synthetic", count, learner, "synthetic") for count in counts)] for learner in (*LEARNERS, *WHOLE)),
+        *([f"`{learner}`", *(cell(rows, "synthetic", count, learner, "synthetic") for count in counts)] for learner in (*LEARNERS, *WHOLE)
+          if any(row["learner"] == learner for row in rows)),
         ["measured operators", *(by_own_operators(measured, "synthetic", count, "synthetic") for count in counts)]])
 
 
