@@ -38,16 +38,7 @@ std::string kept_hash(const NamedNetwork& network) {
   return sha256_hex(network.hash + of_operators + json(network.sources).dump());
 }
 
-/// Whether these are the networks of datasets/data's networks, gpu, memory or probes, which were written before there
-/// was a kept_hash, and whose tables of results name the data by their bytes.
-bool is_of_an_earlier_release(const json& networks) {
-  const std::string hash = sha256_hex(networks.dump()).substr(0, 32);
-  return hash == "4c0504d533dde610e503231d6a491447" || hash == "4af7350f84ef1636e75b2153b2bcd24a" ||
-         hash == "90ba0fa5b77ebf9b84e0282d331ba566";
-}
-
-NamedNetwork network_from(const JsonReader& reader, const std::vector<OperatorSpecification>& operators,
-                          bool is_trusted) {
+NamedNetwork network_from(const JsonReader& reader, const std::vector<OperatorSpecification>& operators) {
   std::vector<OperatorSpecification> own;
   for (const json& index : reader.array("operators")) {
     own.push_back(operators[index_from(reader, index, "operators", operators.size())]);
@@ -80,10 +71,8 @@ NamedNetwork network_from(const JsonReader& reader, const std::vector<OperatorSp
       list.push_back(source.get<int>());
     }
   }
-  const bool has_hash = reader.find("kept_hash") != nullptr;
-  if (!has_hash && !is_trusted)
-    reader.fail("kept_hash", "64 hexadecimal digits: read the networks' own files anew", {});
-  if (has_hash) require_hash(reader.text("kept_hash", ""), kept_hash(network));
+  // Files of earlier releases have none.
+  if (reader.find("kept_hash") != nullptr) require_hash(reader.text("kept_hash", ""), kept_hash(network));
   return network;
 }
 
@@ -136,9 +125,7 @@ std::vector<Architecture> add_networks(const json& value, const std::string& fil
     std::vector<OperatorSpecification> operators;
     for (const JsonReader& entry : reader.objects("operators")) operators.push_back(specification_from_json(entry));
     std::vector<NamedNetwork> read;
-    const bool is_trusted = by == NamedBy::card || is_of_an_earlier_release(value);
-    for (const JsonReader& entry : reader.objects("networks"))
-      read.push_back(network_from(entry, operators, is_trusted));
+    for (const JsonReader& entry : reader.objects("networks")) read.push_back(network_from(entry, operators));
     return add_networks(std::move(read), by);
   });
 }
