@@ -200,7 +200,8 @@ void train_kernels(const std::vector<std::string>& arguments) {
       "learner",
       "forest (nn-Meter: 100 trees), boosted (trees that correct a line: the best on operators inside networks), or of "
       "Li et al.: small-forest, small-boosted, lasso (weights that are not negative, on relative error), "
-      "perceptron; whole-forest, whole-boosted and whole-perceptron choose among all settings that they name (hours)",
+      "perceptron; whole-forest, whole-boosted and whole-perceptron choose among all settings that they name, the last "
+      "in hours",
       "forest");
   add_learning_options(options);
   if (!options.parse(arguments)) return;
