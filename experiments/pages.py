@@ -66,7 +66,6 @@ SOURCES = {
     "own_networks": ("own_networks", [NETWORKS]),
     "profiled_networks": ("profiled_networks", [NETWORKS, "datasets/data/operators"]),
     "profiled_search": ("profiled_search", [NETWORKS, "datasets/data/operators"]),
-    "proposals": (None, [NETWORKS, "datasets/data/probes"]),
     "pool_growth": (None, [NETWORKS, "datasets/data/sizes", "datasets/data/gpu"]),
     "random_sampling": (None, [NETWORKS, KERNELS]),
     "saved_model": (None, ["experiments/cold/saved_model"]),

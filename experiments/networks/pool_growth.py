@@ -5,7 +5,8 @@
                                                                     WORK/results.csv, which keeps what is there
     pool_growth.py cut POOLS TABLE [SEED [chips]]                   the part of each board of a table, as JSON: boards are
                                                                     families, or those of one chip are
-    pool_growth.py page WORK FOLDER                                 means over devices and splits: FOLDER/results.csv and README.md
+    pool_growth.py page WORK FOLDER                                 means over devices and splits: FOLDER/results.csv and README.md;
+                                                                    FOLDER/runs.csv.gz has each of them
 
 A class is left out by family: boards of one chip, phones, graphics cards, or our runtimes with all their settings. Families
 are cut in parts, and part SPLIT is predicted from what the others know. Of classes of new networks a third (boards) or half is
@@ -13,6 +14,7 @@ left out of the pool; another table of `everything` may hold a like network unde
 `tenshot plan`, the others are predicted.
 """
 import csv
+import gzip
 import json
 import math
 import random
@@ -232,7 +234,8 @@ def run(tenshot, pools, tables, work, name, split, pool):
             found = {row["architecture"]: row for row in read(files / "predictions.csv")}
         if not found:
             continue
-        row = {"class": name, "split": split, "pool": pool, "device": target, "networks": len(rest), **scores_of(rest, found)}
+        row = {"class": name, "split": split, "pool": pool, "family": family_of(known[target]), "device": target,
+               "networks": len(rest), **scores_of(rest, found)}
         new_file = not (work / "results.csv").exists()
         with open(work / "results.csv", "a", newline="") as file:
             writer = csv.DictWriter(file, list(row), lineterminator="\n")
@@ -257,10 +260,49 @@ that the ten are most like, times one factor; *mean device scaled* the geometric
 were chosen on boards and phones of the same tables ([device_kinds](../../search/device_kinds.md)).
 """
 
+APART = """
+## How far apart
+
+What `operators` gains by everything over each other pool and peer, in points of the share within ±10 %, paired by device-runtime,
+± its standard error over families, whose device-runtimes err alike; of the server's GPU, a single one, over draws of networks.
+Less than two of them is level. Behind that, for how many predictions of a family intervals by everything hold at least, in
+percent, where twenty or more of it are predicted.
+
+| new | families or draws | less | gains | least intervals hold |
+|---|---|---|---|---|"""
+FEWEST_PREDICTIONS = 20  # of a family, for a share of intervals that hold
+
+
+def paired(rows, others):
+    """(draws, mean difference, standard error) in points. What is alike counts as one draw (cluster-robust): a family's
+    device-runtimes, of a single family those of one split."""
+    of_one = len({row["family"] for row in rows}) == 1
+    theirs = {(row["split"], row["device"]): float(row["within_10"]) for row in others}
+    apart = defaultdict(list)
+    for row in rows:
+        if (row["split"], row["device"]) in theirs:
+            apart[row["split" if of_one else "family"]].append(100 * (float(row["within_10"]) - theirs[row["split"], row["device"]]))
+    values = [value for of in apart.values() for value in of]
+    mean, draws = statistics.mean(values), len(apart)
+    squares = sum(sum(value - mean for value in of) ** 2 for of in apart.values())
+    return draws, mean, math.sqrt(squares * draws / max(draws - 1, 1)) / len(values)
+
+
+def least_held(rows):
+    """The smallest share of intervals that hold of a family, in percent."""
+    held = defaultdict(lambda: [0, 0])
+    for row in rows:
+        count = int(row["networks"])
+        held[row["family"]][0] += count * float(row["held"])
+        held[row["family"]][1] += count
+    shares = [100 * of / count for of, count in held.values() if count >= FEWEST_PREDICTIONS]
+    return f"{min(shares):.0f}" if shares else "–"
+
 
 def page(work, folder):
     groups = defaultdict(list)
-    for row in read(Path(work) / "results.csv"):
+    runs = read(Path(work) / "results.csv")
+    for row in runs:
         groups[row["class"], row["pool"]].append(row)
     lines = [ABOUT, "| new | from | device-runtimes | within ±10 % | within ±20 % | 90 % intervals hold |", "|---|---|---|---|---|---|"]
     means = []
@@ -273,8 +315,18 @@ def page(work, folder):
             means.append({"class": name, "pool": pool, "runs": len(rows), **mean[pool]})
             shown = [f"**{mean[pool][key]}**" if float(mean[pool][key]) == best[key] else mean[pool][key] for key in best]
             lines.append(f"| {name} | {pool} | {len(rows)} | {shown[0]} | {shown[1]} | {mean[pool]['held'] or '–'} |")
+    lines.append(APART)
+    for name in CLASSES:
+        ours = groups.get((name, "everything"), [])
+        for pool in (*POOLS[:2], SAID, *OWN_PEERS, *SCALED_PEERS):
+            if groups.get((name, pool)):
+                draws, mean, error = paired(ours, groups[name, pool])
+                shown = f"{mean:+.1f} ± {error:.1f}" if draws > 1 else f"{mean:+.1f}"
+                lines.append(f"| {name} | {draws} | {pool} | {shown} | {least_held(ours)} |")
     Path(folder).mkdir(parents=True, exist_ok=True)
     write(Path(folder) / "results.csv", means, list(means[0]))
+    with gzip.GzipFile(Path(folder) / "runs.csv.gz", "wb", mtime=0) as file:
+        file.write((Path(work) / "results.csv").read_bytes())
     (Path(folder) / "README.md").write_text("\n".join(lines) + "\n")
 
 

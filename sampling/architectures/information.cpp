@@ -66,27 +66,13 @@ Factor low_rank_factor(const LatencyCovariance& covariance, std::size_t rank) {
   return factor.leftCols(built);
 }
 
-/// Σ over the targets of row · rowᵀ.
-Eigen::MatrixXf gram_of(const Factor& factor, const std::vector<std::size_t>& targets) {
-  if (targets.empty()) return factor.transpose() * factor;
-  Factor rows(static_cast<Eigen::Index>(targets.size()), factor.cols());
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (targets[i] >= static_cast<std::size_t>(factor.rows())) {
-      throw InputError("target " + std::to_string(targets[i]) + " of " + std::to_string(factor.rows()) +
-                       " architectures: expected an index below that");
-    }
-    rows.row(static_cast<Eigen::Index>(i)) = factor.row(static_cast<Eigen::Index>(targets[i]));
-  }
-  return rows.transpose() * rows;
-}
-
 /// The state of greedy design: K = L P Lᵀ, P shrinking with every measurement.
 class Design {
  public:
   Design(const LatencyCovariance& covariance, const InformationOptions& options)
       : factor_(low_rank_factor(covariance, options.rank)),
-        gram_(gram_of(factor_, options.targets)),
-        targets_(options.targets.empty() ? covariance.size : options.targets.size()),
+        gram_(factor_.transpose() * factor_),
+        architectures_(covariance.size),
         posterior_(Eigen::MatrixXf::Identity(factor_.cols(), factor_.cols())),
         noise_variance_(static_cast<float>(options.noise * options.noise)) {}
 
@@ -118,15 +104,15 @@ class Design {
   }
 
   double mean_variance() const {
-    return static_cast<double>(gram_.cwiseProduct(posterior_).sum()) / static_cast<double>(targets_);
+    return static_cast<double>(gram_.cwiseProduct(posterior_).sum()) / static_cast<double>(architectures_);
   }
 
  private:
   static constexpr std::size_t block_size = 512;
 
   Factor factor_;
-  Eigen::MatrixXf gram_;  ///< over the targets
-  std::size_t targets_;
+  Eigen::MatrixXf gram_;  ///< over all architectures
+  std::size_t architectures_;
   Eigen::MatrixXf posterior_;
   float noise_variance_;
 };

@@ -182,31 +182,6 @@ TEST_F(OwnNetworks, Collect_LeavesOutANetworkWhoseFirstDimensionIsNoBatch) {
   EXPECT_FALSE(std::filesystem::exists(path("strict")));
 }
 
-TEST_F(OwnNetworks, Plan_MayProposeNetworksThatNobodyAsksFor) {
-  expect_fine(run("tenshot network generate --quiet --count 6 --seed 3 --out " + q("made")));
-  write(path("names.csv"), "network\nown120\nown103\n");
-  const std::string plan = "tenshot plan --checkpoint " + q("networks.tenshot") + " --networks " + q("models") +
-                           " --archs " + q("names.csv") + " --proposals " + q("made") + " --samples 5 --runs 2";
-  const Outcome planned = run(plan + " --out - --kit " + q("made-kit"));
-  expect_fine(planned);
-  std::istringstream lines(planned.out);
-  std::size_t rows = 0, made = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const bool is_made = line.find(",synthetic_cnn_3_") != std::string::npos;
-    rows += is_made || line.find(",own1") != std::string::npos;
-    made += is_made;
-  }
-  EXPECT_EQ(rows, 5U) << planned.out;
-  EXPECT_GE(made, 3U) << planned.out;
-  EXPECT_TRUE(std::filesystem::exists(path("made-kit/models/arch_05.onnx")));
-  const Outcome other_sampler = run(plan + " --sampler random --out -");
-  EXPECT_EQ(other_sampler.exit_code, 2);
-  EXPECT_NE(other_sampler.err.find("--proposals is for the sampler information"), std::string::npos);
-  const Outcome other_space = run("tenshot plan --checkpoint pool.tenshot --proposals " + q("made") + " --out -");
-  EXPECT_EQ(other_space.exit_code, 1);
-  EXPECT_NE(other_space.err.find("knows no networks by name"), std::string::npos) << other_space.err;
-}
-
 TEST_F(OwnNetworks, KitOfTen_OnOnnxRuntime_PredictsAModelThatNobodyMeasured) {
   const std::filesystem::path home = std::filesystem::path(TENSHOT_PROGRAM).parent_path() / "onnxruntime";
   const Outcome installed = run(quoted(source / "experiments/shared/install_onnxruntime.sh") + " " + quoted(home));

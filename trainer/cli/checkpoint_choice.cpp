@@ -9,7 +9,7 @@ namespace {
 
 /// The space of what a verb was given, networks by name before cells.
 const nasbench::NetworkSpace& space_given(const OptionParser& options, const std::vector<std::string>& tables) {
-  if (options.has("networks") || options.has("proposals")) return nasbench::networks();
+  if (options.has("networks")) return nasbench::networks();
   return datasets::space_given(options.rest(), {tables.begin(), tables.end()});
 }
 

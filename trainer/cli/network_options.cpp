@@ -40,7 +40,7 @@ std::vector<nasbench::Architecture> networks_of(const OptionParser& options) {
   if (!options.has("networks")) return {};
   nasbench::NetworkReadOptions read = read_options(options);
   // Networks that are named otherwise may be what a shape is for.
-  read.shapes_of_several = !options.rest().empty() || options.has("proposals") || options.has("explain");
+  read.shapes_of_several = !options.rest().empty() || options.has("explain");
   return networks_at(options, options.get("networks"), read);
 }
 

@@ -85,7 +85,6 @@ void require_distinct_files(const OptionParser& options, const std::string& chec
   if (options.has("archs")) files.reads("--archs", options.get("archs"));
   reads_measurements(files, options);
   reads_networks(files, options);
-  if (options.has("proposals")) files.reads_networks("--proposals", options.get("proposals"));
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
   if (options.has("out")) files.writes("--out", options.get("out"));
   if (options.has("kit")) files.writes_folder("--kit", options.get("kit"));
@@ -122,10 +121,6 @@ void add_plan_options(OptionParser& options) {
   options.text("resolution", "of the kit: height and width of the image, pixels (default: the space's own)");
   options.text("runs", "of the kit: of an architecture", "200");
   add_network_options(options, "that may be chosen");
-  options.text(
-      "proposals",
-      "further networks by name that may be chosen where they tell more, though nobody asks for their latency, as "
-      "--networks has them: networks made to be measured");
   add_quantity_option(options, "what the checkpoint is of");
 }
 
@@ -139,9 +134,6 @@ trainer::PlanRequest plan_request(const OptionParser& options) {
   }
   if (options.has("descriptor") && request.sampler != "information") {
     throw UsageError("--descriptor is for the sampler information; " + request.sampler + " does not look at it");
-  }
-  if (options.has("proposals") && request.sampler != "information") {
-    throw UsageError("--proposals is for the sampler information; " + request.sampler + " does not weigh them");
   }
   quantity_option(options);
   request.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
@@ -181,22 +173,10 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
     throw InputError("--networks: the checkpoint is of the space " + std::string(space.name()) +
                      ", whose candidates are named by --archs");
   }
-  if (options.has("proposals")) {
-    if (&space != &nasbench::networks()) {
-      throw InputError("--proposals: the checkpoint is of the space " + std::string(space.name()) +
-                       ", whose predictor knows no networks by name");
-    }
-    nasbench::NetworkReadOptions read = read_options(options);
-    read.shapes_of_several = options.has("networks");
-    request.proposals = networks_at(options, options.get("proposals"), read);
-  }
   if (options.has("archs")) {
     request.candidates = usable_architectures(options.get("archs"), space, quiet);
   }
-  if (options.has("kit") && &space == &nasbench::networks()) {
-    leave_out_incomplete(options, request.candidates);
-    leave_out_incomplete(options, request.proposals);
-  }
+  if (options.has("kit") && &space == &nasbench::networks()) leave_out_incomplete(options, request.candidates);
   if (options.has("measurements")) {
     request.measured.quantity = quantity;
     trainer::add_measured(request.measured, read_measurements(options, space, quantity).measured, model);

@@ -84,7 +84,7 @@ using trainer::given_or_shipped;
 std::string checkpoint_option(const OptionParser& options, const std::string& name = "checkpoint");
 
 /// What --checkpoint names, or without it the shipped checkpoint that fits what is given, which is said: that of
-/// networks by name where --networks or --proposals is given, or `tables` (measurements, lists of architectures) name
+/// networks by name where --networks is given, or `tables` (measurements, lists of architectures) name
 /// networks; else that of cells. Throws FileError where none is shipped.
 std::string checkpoint_of(const OptionParser& options, const std::vector<std::string>& tables);
 

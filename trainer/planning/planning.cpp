@@ -81,13 +81,6 @@ std::vector<Architecture> plan_by_information(const datasets::Pool& pool, const 
     if (space.connected(architecture)) connected.push_back(architecture);
   }
   sampling::InformationOptions options;
-  if (!request.proposals.empty()) {
-    options.targets.resize(connected.size());
-    std::iota(options.targets.begin(), options.targets.end(), std::size_t{0});
-    const ArchitectureSet known(connected.begin(), connected.end());
-    std::copy_if(request.proposals.begin(), request.proposals.end(), std::back_inserter(connected),
-                 [&](const Architecture& proposal) { return known.count(proposal) == 0; });
-  }
   const ArchitectureSet measured(request.measured.architectures.begin(), request.measured.architectures.end());
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < connected.size(); ++i) {

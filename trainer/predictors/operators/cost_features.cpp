@@ -26,26 +26,60 @@ bool is_measured(const FeatureMap& map, const std::string& name) {
   return std::find(map.unmeasured.begin(), map.unmeasured.end(), name) == map.unmeasured.end();
 }
 
+/// Whether the map's names of unusual operators have those of this group; files of earlier versions have none of some.
+bool lists_group_of(const FeatureMap& map, const std::string& unusual) {
+  const std::string group = unusual.substr(0, unusual.find(':') + 1);
+  const auto found = map.unusual.lower_bound(group);
+  return found != map.unusual.end() && found->compare(0, group.size(), group) == 0;
+}
+
+/// An operator of no kind of ours, without arithmetic: what others of them cost tells nothing of one of another type.
+bool is_of_its_own(const nasbench::OperatorSpecification& specification) {
+  return operator_group_of(specification) == "opaque";
+}
+
 bool is_measured(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
   const std::string name = unusual_operator(specification);
-  return name.empty() || (map.unusual.count(name) != 0 && is_measured(map, name));
+  if (name.empty() || (is_of_its_own(specification) && !lists_group_of(map, name))) return true;
+  return map.unusual.count(name) != 0 && is_measured(map, name);
 }
 
 constexpr std::size_t measures_of_start = 2;  ///< count and arithmetic
 
 std::size_t count_of(std::size_t group) { return 1 + group * measures_of_group; }
 
-/// The group as which an operator of `group` counts: the group itself where the pool saw it, else the one most like it
-/// that the pool saw; none where there is none, or where unknown operators are left out.
-std::optional<std::size_t> counts_as(const FeatureMap& map, std::size_t group, UnknownOperators unknown) {
-  const bool seen = knows(map, count_of(group));  // every operator counts, so a group that was seen has its count
-  if (unknown == UnknownOperators::left_out && !(seen && is_measured(map, operator_group_name(group))))
-    return std::nullopt;
-  if (seen) return group;
+/// The group most like this one that the pool saw.
+std::optional<std::size_t> stand_in_for(const FeatureMap& map, std::size_t group) {
   for (const std::size_t other : stand_in_groups(group)) {
     if (knows(map, count_of(other))) return other;
   }
   return std::nullopt;
+}
+
+/// The group as which an operator of `group` counts: the group itself where the pool saw it, else its stand-in; none
+/// where there is none, or where unknown operators are left out.
+std::optional<std::size_t> counts_as(const FeatureMap& map, std::size_t group, UnknownOperators unknown) {
+  const bool seen = knows(map, count_of(group));  // every operator counts, so a group that was seen has its count
+  if (unknown == UnknownOperators::left_out && !(seen && is_measured(map, operator_group_name(group))))
+    return std::nullopt;
+  return seen ? group : stand_in_for(map, group);
+}
+
+/// Raw features of operators, without the base. Where operators of a type of its own were not measured, they count as
+/// the stand-in of their group.
+Eigen::VectorXd raw_of(const FeatureMap& map, const std::vector<nasbench::OperatorSpecification>& operators) {
+  Eigen::VectorXd raw = raw_features(operators);
+  raw[0] = 0;
+  for (const nasbench::OperatorSpecification& operation : operators) {
+    if (!is_of_its_own(operation) || is_measured(map, operation)) continue;
+    const std::size_t group = operator_group_index(operation);
+    const auto begin = static_cast<Eigen::Index>(count_of(group));
+    const Eigen::VectorXd own = raw_features({operation}).segment(begin, measures_of_group);
+    raw.segment(begin, measures_of_group) -= own;
+    const std::optional<std::size_t> other = stand_in_for(map, group);
+    if (other) raw.segment(static_cast<Eigen::Index>(count_of(*other)), measures_of_group) += own;
+  }
+  return raw;
 }
 
 /// Raw features with those of starts after them, which are sums over operators too: first uses are not, and are zero.
@@ -86,9 +120,7 @@ void add_learned(const FeatureMap& map, const std::vector<nasbench::OperatorSpec
                  UnknownOperators unknown, Eigen::Ref<Eigen::RowVectorXd, 0, Eigen::InnerStride<>> row) {
   const auto width = static_cast<Eigen::Index>(map.operator_features());
   for (const nasbench::OperatorSpecification& operation : operators) {
-    Eigen::VectorXd raw = raw_features({operation});
-    raw[0] = 0;
-    const Eigen::VectorXd own = mapped(map, raw, unknown).head(width);
+    const Eigen::VectorXd own = mapped(map, raw_of(map, {operation}), unknown).head(width);
     for (std::size_t l = 0; l < map.learned.size(); ++l) {
       const double efficiency = map.learned[l].efficiency(operation, own);
       row.segment(static_cast<Eigen::Index>(map.block_begin(l + 1)), width) += efficiency * own.transpose();
@@ -123,7 +155,7 @@ bool explains(std::size_t feature, FeaturesOf purpose) {
   return !is_raw || feature == 0 || (feature - 1) % measures_of_group < measures_of_start;
 }
 
-Parts parts_of(const NetworkSpace& space, const std::vector<Architecture>& architectures) {
+Parts parts_of(const FeatureMap& map, const NetworkSpace& space, const std::vector<Architecture>& architectures) {
   Parts parts;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   for (const Architecture& architecture : architectures) {
@@ -132,8 +164,7 @@ Parts parts_of(const NetworkSpace& space, const std::vector<Architecture>& archi
       if (added) {
         parts.keys.push_back(key);
         parts.operators.push_back(space.operator_part(key));
-        parts.raw.push_back(raw_features(parts.operators.back()));
-        parts.raw.back()[0] = 0;
+        parts.raw.push_back(raw_of(map, parts.operators.back()));
       }
       parts.part_of.push_back(found->second);
     }
@@ -233,7 +264,8 @@ bool FeatureMap::of_starts() const { return !raw.empty() && raw.back() == all_we
 FeatureMap make_feature_map(const NetworkSpace& space, const std::vector<Architecture>& architectures,
                             FeaturesOf purpose) {
   if (architectures.empty()) throw InputError("the pool has no measured networks to learn from");
-  const Parts parts = parts_of(space, architectures);
+  FeatureMap map;
+  const Parts parts = parts_of(map, space, architectures);
   std::vector<double> occurrences(parts.keys.size(), 0);
   for (const std::uint32_t part : parts.part_of) occurrences[part] += 1;
   Eigen::VectorXd raw = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(raw_feature_count()));
@@ -243,7 +275,6 @@ FeatureMap make_feature_map(const NetworkSpace& space, const std::vector<Archite
     for (const std::size_t group : parts.groups_of(i)) sum[static_cast<Eigen::Index>(first_use_feature(group))] += 1;
   }
   sum[0] = static_cast<double>(architectures.size());
-  FeatureMap map;
   for (const Architecture& architecture : architectures) map.unusual.merge(unusual_operators(space, architecture));
   std::vector<double> unit;
   for (std::size_t f = 0; f < known_feature_count(); ++f) {
@@ -259,12 +290,11 @@ FeatureMap make_feature_map(const NetworkSpace& space, const std::vector<Archite
 
 FeatureTable feature_table(const FeatureMap& map, const NetworkSpace& space,
                            const std::vector<Architecture>& architectures, UnknownOperators unknown) {
-  Parts parts = parts_of(space, architectures);
+  Parts parts = parts_of(map, space, architectures);
   for (std::size_t p = 0; unknown == UnknownOperators::left_out && p < parts.keys.size(); ++p) {
     auto& own = parts.operators[p];
     own.erase(std::remove_if(own.begin(), own.end(), [&](const auto& s) { return !is_measured(map, s); }), own.end());
-    parts.raw[p] = raw_features(own);
-    parts.raw[p][0] = 0;
+    parts.raw[p] = raw_of(map, own);
   }
   const std::size_t decisions = map.decision_features();
   FeatureTable table;  // blocks: the base, one for each option, one for each part; of starts one for each group
@@ -307,9 +337,8 @@ FeatureTable feature_table(const FeatureMap& map, const NetworkSpace& space,
 
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
   Eigen::RowVectorXd features = Eigen::RowVectorXd::Zero(static_cast<Eigen::Index>(map.features()));
-  Eigen::VectorXd raw = raw_features({specification});
-  raw[0] = 0;
-  features.head(static_cast<Eigen::Index>(map.shared_features())) = mapped(map, raw, UnknownOperators::stand_in);
+  features.head(static_cast<Eigen::Index>(map.shared_features())) =
+      mapped(map, raw_of(map, {specification}), UnknownOperators::stand_in);
   add_learned(map, {specification}, UnknownOperators::stand_in, features);
   return features.transpose();
 }

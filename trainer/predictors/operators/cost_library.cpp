@@ -11,6 +11,7 @@
 #include "nasbench/support/random.h"
 #include "trainer/core/nnls.h"
 #include "trainer/predictors/library/library.h"
+#include "trainer/predictors/operators/cost_imputation.h"
 #include "trainer/predictors/posterior/latency_solver.h"
 
 namespace tenshot::trainer::operators {
@@ -142,28 +143,6 @@ void draw_together(const std::vector<Measured>& measured, const LibraryOptions& 
       auto own = costs.row(static_cast<Index>(d));
       own = drawn_towards(typical, measured[d], robust_weights(measured[d], own), options);
     }
-  }
-}
-
-/// Gives a device costs of features that none of its networks has, which its fit left at zero: the mean of what they
-/// cost on the devices that know them, relative to what both know.
-void impute_unseen(const std::vector<Measured>& measured, Eigen::MatrixXd& costs) {
-  const Index devices = costs.rows();
-  Eigen::MatrixXd seen(devices, costs.cols());
-  for (Index d = 0; d < devices; ++d) {
-    seen.row(d) = (measured[static_cast<std::size_t>(d)].features.array() != 0).colwise().any().cast<double>();
-  }
-  const Eigen::MatrixXd fitted = costs;
-  for (Index d = 0; d < devices; ++d) {
-    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(costs.cols()), count = sum;
-    for (Index e = 0; e < devices; ++e) {
-      const Eigen::RowVectorXd both = seen.row(d).cwiseProduct(seen.row(e));
-      const double other = fitted.row(e).dot(both);
-      if (!(other > 0)) continue;
-      sum += fitted.row(d).dot(both) / other * fitted.row(e);
-      count += seen.row(e);
-    }
-    costs.row(d) = (seen.row(d).array() > 0).select(fitted.row(d), sum.cwiseQuotient(count.cwiseMax(1)));
   }
 }
 
@@ -302,7 +281,11 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.median_ms[d] = measured.back().median_ms;
   }
   if (compared && options.typical_pull > 0) draw_together(measured, options, library.costs);
-  if (compared && options.typical_pull == 0) impute_unseen(measured, library.costs);
+  if (compared && options.typical_pull == 0) {
+    const CostEvidence evidence = cost_evidence(pool, options.imputation);
+    const Eigen::MatrixXd fitted = library.costs;
+    for (Index d = 0; d < devices; ++d) library.costs.row(d) = with_unseen(evidence, options.imputation, fitted, d);
+  }
   for (Index d = 0; d < devices; ++d) {
     const Eigen::ArrayXd residuals = log_residuals(measured[static_cast<std::size_t>(d)], library.costs.row(d));
     library.log_rms[d] = std::sqrt(residuals.square().mean());
@@ -349,8 +332,12 @@ std::vector<Index> devices_with(const PoolNumbers& pool, const std::vector<Index
 
 PoolNumbers selection_of(const PoolNumbers& pool, const std::vector<Index>& networks,
                          const std::vector<Index>& devices) {
-  PoolNumbers part{pool.features(networks, Eigen::all), pool.operator_features, pool.latency_ms(devices, networks),
-                   pool.scale};
+  PoolNumbers part{pool.features(networks, Eigen::all),
+                   pool.operator_features,
+                   pool.latency_ms(devices, networks),
+                   pool.scale,
+                   {},
+                   pool.groups};
   if (pool.labels.kind.empty()) return part;
   for (const Index device : devices) {
     part.labels.kind.push_back(pool.labels.kind[static_cast<std::size_t>(device)]);

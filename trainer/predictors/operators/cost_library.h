@@ -17,6 +17,16 @@ struct PoolNumbers {
   Eigen::MatrixXd latency_ms;         ///< [devices, networks]; NaN where it was not measured
   FeatureScale scale = {};            ///< of the operators' features; empty: no kinds of devices are learned
   DeviceLabels labels = {};           ///< of the devices; as `scale`
+  /// [features]: those of one number measure the same operators, and the first of them counts these. Empty: each
+  /// feature stands alone.
+  std::vector<std::size_t> groups = {};
+};
+
+/// How costs of operators that none of a device's networks has are taken from other devices (cost_imputation.h). Chosen
+/// by experiments/search/unseen_groups.cpp.
+struct ImputationOptions {
+  double evidence_power = 2;     ///< larger trusts fewer devices, those that measured operators of the most sizes
+  double other_runtimes = 1e-9;  ///< what devices of another runtime weigh; smaller asks them only where no other knows
 };
 
 struct LibraryOptions {
@@ -42,6 +52,7 @@ struct LibraryOptions {
   double similarity_length = 0.4;  ///< of the kernel, over the shares of latency that features have
   double similarity_scale = 1;     ///< of the kernel, over log latency
   double similarity_noise = 0.3;   ///< variance of what is a network's own, against what alike ones share
+  ImputationOptions imputation = {};
   KindOptions kinds = {};
   KindOptions groups = group_options();  ///< of NetworkGroup
 };

@@ -35,7 +35,7 @@ struct EncodedFeatures {
 EncodedFeatures encoded_features(const nasbench::SearchSpace& space, const FeatureMap& map);
 
 /// The standard deviation of log latency that operators unknown to the pool add, one for each network: all that they
-/// are expected to take, and at least 5 %; 0 where all operators are known.
+/// may well take, and at least 10 %; 0 where all operators are known.
 Eigen::VectorXd unknown_deviations(const nasbench::NetworkSpace& space, const FeatureMap& map,
                                    const CostPosterior& posterior,
                                    const std::vector<nasbench::Architecture>& architectures);

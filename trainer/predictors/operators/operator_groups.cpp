@@ -144,7 +144,7 @@ std::string operator_type_of(const OperatorSpecification& s) {
 }
 std::string unusual_operator(const OperatorSpecification& s) {
   const std::size_t group = operator_group_index(s);
-  const bool is_usual = group == opaque || group == recurrent || (group == linear && s.weight_bits == 0);
+  const bool is_usual = group == recurrent || (group == linear && s.weight_bits == 0);
   return s.kind != OperatorKind::opaque || is_usual ? "" : group_names.at(group) + ": " + operator_type_of(s);
 }
 std::size_t raw_feature_count() { return 1 + group_count * measures_of_group; }

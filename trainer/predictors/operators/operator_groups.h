@@ -21,11 +21,13 @@ std::string operator_group_of(const nasbench::OperatorSpecification& specificati
 /// The name of an operator that is of no kind of ours, with its dimensions where it is a convolution: "3-D Conv".
 std::string operator_type_of(const nasbench::OperatorSpecification& specification);
 /// "convolution: 3-D Conv": group and type of an operator that is of no kind of ours, is counted with those of a group,
-/// and may cost otherwise than they do: other convolutions, packed weights, attention. Empty for all others.
+/// and may cost otherwise than they do: other convolutions, packed weights, attention, and all that multiply nothing.
+/// Empty for all others.
 std::string unusual_operator(const nasbench::OperatorSpecification& specification);
 
-/// Groups that stand in for one that a pool never saw, the most alike first. Where the pool saw none of them either,
-/// the group costs nothing of its own.
+/// Groups that stand in for one that a pool never saw, the most alike first; for operators of no kind of ours without
+/// arithmetic also where it saw others of them. Where the pool saw none of these groups either, the operators cost
+/// nothing of their own.
 const std::vector<std::size_t>& stand_in_groups(std::size_t group);
 
 /// What of an operator costs time. The first five are much those of Li et al. (2023, Table 2); what the others add

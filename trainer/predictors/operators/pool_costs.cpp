@@ -61,6 +61,9 @@ PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool) {
   PoolNumbers numbers;
   numbers.features = feature_table(shared, *pool.space, matrix.architectures).rows();
   numbers.operator_features = map.operator_features();
+  for (std::size_t f = 0; f < map.features() && map.options.empty(); ++f) {
+    numbers.groups.push_back(f == 0 ? 0 : 1 + (map.raw[f] - 1) / measures_of_group);
+  }
   if (map.options.empty() && !map.of_starts()) {
     numbers.scale = feature_scale(map);
     for (const datasets::DeviceRuntime& device : pool.devices) {

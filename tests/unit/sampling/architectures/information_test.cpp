@@ -53,27 +53,6 @@ TEST(Information, OfIndependentArchitecturesChoosesTheLeastKnownFirst) {
             (std::vector<std::size_t>{1, 3, 2}));
 }
 
-TEST(Information, OfATargetMeasuresWhatTellsOfItAlone) {
-  // 0 is very uncertain and tells of nothing else; 1 and 2 share a cause.
-  LatencyCovariance covariance;
-  covariance.size = 3;
-  CovarianceBlock block;
-  block.columns = 2;
-  block.factor = {0.9F, 0, 0, 0.2F, 0, 0.3F};
-  covariance.blocks.push_back(block);
-  Rng rng(1);
-  InformationOptions options = all_candidates();
-  EXPECT_EQ(choose_informative(covariance, {0, 2}, {}, 1, rng, options), std::vector<std::size_t>{0});
-  options.targets = {1};
-  EXPECT_EQ(choose_informative(covariance, {0, 2}, {}, 1, rng, options), std::vector<std::size_t>{2});
-  const std::vector<double> variance = expected_variance(covariance, {0, 2}, options);
-  EXPECT_NEAR(variance[0], 0.04, 1e-6);
-  EXPECT_NEAR(variance[1], 0.04, 1e-6);
-  EXPECT_NEAR(variance[2], 0.04 * 0.0025 / 0.0925, 1e-6);
-  options.targets = {3};
-  EXPECT_THROW(choose_informative(covariance, {0, 2}, {}, 1, rng, options), InputError);
-}
-
 TEST(Information, PrefersTheArchitectureThatTellsOfOthers) {
   // Architectures 0, 1, 2 share one cause (deviation 0.3 each); 3 stands alone with 0.4: 3 · 0.3⁴ / 0.0925 > 0.4⁴ /
   // 0.1625.

@@ -164,6 +164,46 @@ TEST_F(StartFeatures, AreNotThoseOfInferences) {
     EXPECT_EQ(inference.name(f).find("first_use"), std::string::npos);
 }
 
+/// An operator of no kind of ours that keeps one number for each of its inputs'.
+OperatorSpecification opaque(const std::string& type) {
+  OperatorSpecification operation;
+  operation.kind = OperatorKind::opaque;
+  operation.name = type;
+  operation.inputs = {{1, 8, 5, 5}};
+  operation.output = {1, 8, 5, 5};
+  return operation;
+}
+
+TEST(CostFeatures, AnOperatorOfATypeThatNobodyMeasuredCountsAsWhatIsMostLikeIt) {
+  const auto network = [](const std::string& name, const std::vector<OperatorSpecification>& operators) {
+    return nasbench::add_network(nasbench::named_network(name, operators, "test"));
+  };
+  OperatorSpecification sum = opaque("");
+  sum.kind = OperatorKind::add;
+  sum.inputs.push_back(sum.inputs[0]);
+  const nasbench::Architecture known = network("known type", {convolution(3, 1, 4, 8, 5), opaque("LRN"), sum});
+  const nasbench::Architecture other = network("new type", {convolution(3, 1, 4, 8, 5), opaque("Atan")});
+  FeatureMap map = make_feature_map(nasbench::networks(), {known});
+  const auto of = [&map](const nasbench::Architecture& architecture, const std::string& name) {
+    const Eigen::VectorXd row = feature_table(map, nasbench::networks(), {architecture}).rows().row(0);
+    for (std::size_t f = 0; f < map.features(); ++f) {
+      if (map.name(f) == name) return row[static_cast<Eigen::Index>(f)] * map.unit[static_cast<Eigen::Index>(f)];
+    }
+    return -1.0;
+  };
+  EXPECT_EQ(of(known, "opaque.count"), 1);
+  EXPECT_EQ(of(other, "opaque.count"), 0);
+  EXPECT_EQ(of(other, "elementwise.count"), 1);
+  EXPECT_EQ(of(other, "elementwise.input_bytes"), 4 * 8 * 5 * 5);
+  EXPECT_EQ(unknown_groups(map, nasbench::networks(), other), std::vector<std::string>{"opaque: Atan"});
+  map.unmeasured = {"opaque: LRN"};  // on the known device that is predicted
+  EXPECT_EQ(of(known, "opaque.count"), 0);
+  EXPECT_EQ(of(known, "elementwise.count"), 2);
+  map.unmeasured.clear();
+  map.unusual.clear();  // as in files of earlier versions
+  EXPECT_EQ(of(other, "opaque.count"), 1);
+}
+
 TEST(FeatureTable, MultipliesSumsOfBlocks) {
   FeatureTable table;
   table.blocks.resize(3, 2);

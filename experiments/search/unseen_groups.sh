@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# From whom a device-runtime takes the costs of operators that it never measured, and how wide intervals are then, by some
+# settings: experiments/search/unseen_groups.md. A minute.
+#
+#   TENSHOT_TABLES=folder experiments/search/unseen_groups.sh
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=experiments/set_up.sh disable=SC2119
+. experiments/set_up.sh
+install_missing
+build_targets tenshot unseen_groups
+imported=$build/experiments/knowledge/85
+if [ ! -d "$imported/help-ofa" ]; then TENSHOT_KNOWLEDGE_ROWS=85 experiments/knowledge.sh "$build/experiments/knowledge" >/dev/null; fi
+pools=()
+for name in networks sizes gpu; do pools+=("datasets/data/$name"); done
+for name in mobile-cnn ncnn-boards help-fbnet help-ofa; do pools+=("$imported/$name"); done
+{
+  cat <<'TEXT'
+# Operators that a device-runtime never measured
+
+A group of operators is hidden from a device-runtime: the networks that have one leave its fit, and are predicted by its own
+other costs and what other device-runtimes say of the group. All that the shipped knowledge is made of is in the pool. Those
+who say it count by the sum of squared differences of their operators' log sizes, to a power (`evidence_power`), and those of
+another runtime `other_runtimes` as much. Before, all counted alike (0; 1): boards whose networks have one transposed
+convolution of one size then told ONNX Runtime that each takes 24 ms, whatever its size. What ships is 2; 1e-09.
+
+Intervals: what the hidden operators count as may be so many times as much; 3 ships. Groups that nearly every network has
+are hidden too, and little is left to fit then: holding fewer than 90 % is expected of the table as a whole. Looked at before
+this table, on the same pools, were sums of squares to the power of one, less for other runtimes (1e-3), numbers of networks
+in the place of squares, and the group most alike on the device itself, which is better for transposed convolutions alone.
+
+TEXT
+  OPENBLAS_NUM_THREADS=1 "$build/experiments/unseen_groups" "${pools[@]}"
+} >"$build/unseen_groups.md"
+mv "$build/unseen_groups.md" experiments/search/unseen_groups.md

@@ -1,0 +1,81 @@
+#include "trainer/predictors/operators/cost_imputation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using Eigen::Index;
+
+constexpr double least_evidence = 1e-6;  ///< of a device that knows a feature from operators of one size
+
+/// The columns of each group, in order: the first of them counts its operators.
+std::map<std::size_t, std::vector<Index>> columns_of_groups(const PoolNumbers& pool) {
+  std::map<std::size_t, std::vector<Index>> columns;
+  for (Index f = 0; f < pool.features.cols(); ++f) {
+    const auto at = static_cast<std::size_t>(f);
+    columns[pool.groups.empty() ? at : pool.groups[at]].push_back(f);
+  }
+  return columns;
+}
+
+/// The log of the mean size of a network's operators of a group: the sum of their measures, each relative to its mean
+/// over the pool; NaN where it has none.
+Eigen::ArrayXd log_sizes(const PoolNumbers& pool, const std::vector<Index>& columns) {
+  const Eigen::ArrayXd count = pool.features.col(columns.front()).array();
+  const Eigen::ArrayXd size = pool.features(Eigen::all, columns).rowwise().sum().array() / count;
+  return (count > 0).select(size.log(), std::nan(""));
+}
+
+/// Σ (x − mean)² over the values that are numbers.
+double squared_differences(const Eigen::ArrayXd& values) {
+  const auto is_number = values.isFinite();
+  const auto count = static_cast<double>(is_number.count());
+  if (count == 0) return 0;
+  const double mean = is_number.select(values, 0).sum() / count;
+  return is_number.select((values - mean).square(), 0).sum();
+}
+
+}  // namespace
+
+CostEvidence cost_evidence(const PoolNumbers& pool, const ImputationOptions& options) {
+  const Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic> measured = pool.latency_ms.array().isFinite();
+  const Eigen::MatrixXd has = (pool.features.array() != 0).cast<double>();
+  CostEvidence evidence;
+  evidence.seen = ((measured.cast<double>().matrix() * has).array() > 0).cast<double>();
+  evidence.weight = Eigen::MatrixXd::Constant(evidence.seen.rows(), evidence.seen.cols(), least_evidence);
+  evidence.runtime = pool.labels.kind;
+  for (const auto& [group, columns] : columns_of_groups(pool)) {
+    const Eigen::ArrayXd sizes = log_sizes(pool, columns);
+    for (Index d = 0; d < measured.rows(); ++d) {
+      const double squares = squared_differences(measured.row(d).transpose().select(sizes, std::nan("")));
+      for (const Index f : columns) evidence.weight(d, f) += std::pow(squares, options.evidence_power);
+    }
+  }
+  return evidence;
+}
+
+Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOptions& options,
+                               const Eigen::MatrixXd& fitted, Index device) {
+  const auto runtime_of = [&](Index d) {
+    return evidence.runtime.empty() ? "" : evidence.runtime[static_cast<std::size_t>(d)];
+  };
+  const Eigen::RowVectorXd own = fitted.row(device), seen = evidence.seen.row(device);
+  Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(own.size()), weights = sum;
+  for (Index e = 0; e < fitted.rows(); ++e) {
+    const Eigen::RowVectorXd both = seen.cwiseProduct(evidence.seen.row(e));
+    const double other = fitted.row(e).dot(both);
+    if (!(other > 0)) continue;
+    const double alike = runtime_of(e) == runtime_of(device) ? 1 : options.other_runtimes;
+    const Eigen::RowVectorXd weight = alike * evidence.seen.row(e).cwiseProduct(evidence.weight.row(e));
+    sum += own.dot(both) / other * weight.cwiseProduct(fitted.row(e));
+    weights += weight;
+  }
+  const Eigen::RowVectorXd others = (weights.array() > 0).select(sum.cwiseQuotient(weights), 0);
+  return (seen.array() > 0).select(own, others);
+}
+
+}  // namespace tenshot::trainer::operators

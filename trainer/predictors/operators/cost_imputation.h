@@ -1,0 +1,29 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "trainer/predictors/operators/cost_library.h"
+
+namespace tenshot::trainer::operators {
+
+/// What the devices of a pool can tell each other of costs.
+struct CostEvidence {
+  Eigen::MatrixXd seen;  ///< 1 where a network of the device has the feature, [devices, features]
+  /// How much a device tells of what the operators of a feature's group cost, [devices, features]. Operators that are
+  /// all of one size do not tell a fixed cost from one of bytes or of arithmetic. So this is the sum over the device's
+  /// networks of the squared difference of the operators' log size from their mean, to a power.
+  Eigen::MatrixXd weight;
+  std::vector<std::string> runtime;  ///< [devices]; empty: all count as one
+};
+
+CostEvidence cost_evidence(const PoolNumbers& pool, const ImputationOptions& options);
+
+/// The costs of a device, [features], with those of features that none of its networks has, which its fit left at zero:
+/// the mean of what they cost on the devices that know them, relative to what both know. `fitted` are the costs of all
+/// devices, [devices, features].
+Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOptions& options,
+                               const Eigen::MatrixXd& fitted, Eigen::Index device);
+
+}  // namespace tenshot::trainer::operators
