@@ -20,6 +20,19 @@ double elements_moved(const OperatorSpecification& op) {
   return elements;
 }
 
+/// "convolution++*": a convolution of that kernel and whatever is fused with it.
+std::string with_any(const std::string& kernel) { return kernel.substr(0, kernel.find("++")) + "++*"; }
+
+/// The samples by the types that the learner knows.
+std::vector<KernelSample> as_learned(std::vector<KernelSample> samples, LearnerKind learner) {
+  for (KernelSample& sample : samples) {
+    const std::string category = operation_category(sample.leading);
+    const bool is_one = category == "convolution" || category == "depthwise_convolution";
+    if (learner == LearnerKind::forest && is_one) sample.kernel = with_any(sample.kernel);
+  }
+  return samples;
+}
+
 /// Those that the runtime executes by themselves, by type.
 std::map<std::string, LatencyRows> rows_of(const std::vector<KernelSample>& samples, LearnerKind learner) {
   std::map<std::string, LatencyRows> rows;
@@ -94,9 +107,10 @@ std::vector<NetworkKernel> kernels_of(const nasbench::Network& network, const na
   return kernels;
 }
 
-KernelModel::KernelModel(const std::vector<KernelSample>& samples, double call_ms, std::uint64_t seed,
+KernelModel::KernelModel(const std::vector<KernelSample>& measured, double call_ms, std::uint64_t seed,
                          LearnerKind learner)
     : call_ms_(call_ms) {
+  const std::vector<KernelSample> samples = as_learned(measured, learner);
   for (const auto& [type, rows] : rows_of(samples, learner)) {
     const std::string category = operation_category(leading_of(samples, type));
     try {
@@ -127,7 +141,13 @@ KernelModel::KernelModel(std::map<std::string, KernelType> types, double call_ms
       unknown_error_(unknown_error),
       types_(std::move(types)) {}
 
-void KernelModel::find_errors(const std::vector<KernelSample>& samples, std::uint64_t seed, LearnerKind learner) {
+KernelModel::Types::const_iterator KernelModel::type_of(const std::string& kernel) const {
+  const auto found = types_.find(kernel);
+  return found != types_.end() ? found : types_.find(with_any(kernel));
+}
+
+void KernelModel::find_errors(const std::vector<KernelSample>& measured, std::uint64_t seed, LearnerKind learner) {
+  const std::vector<KernelSample> samples = as_learned(measured, learner);
   Spread stand_in, unknown;
   for (const KernelSample& sample : samples) {
     if (sample.latency_ms == 0) continue;
@@ -150,9 +170,9 @@ void KernelModel::find_errors(const std::vector<KernelSample>& samples, std::uin
 KernelPrediction KernelModel::predict(const NetworkKernel& kernel, const std::string* hidden) const {
   const std::string category = operation_category(kernel.leading);
   const auto of_type = [&](const std::string& type) -> const KernelType* {
-    const auto found = types_.find(type);
+    const auto found = type_of(type);
     const bool usable = found != types_.end() && found->second.category == category;
-    return usable && (hidden == nullptr || type != *hidden) ? &found->second : nullptr;
+    return usable && (hidden == nullptr || found->first != *hidden) ? &found->second : nullptr;
   };
   const auto predicted_ms = [&](const KernelType& type) {
     return type.share * type.learner->predict_ms(features_for(type.learns, kernel.leading));

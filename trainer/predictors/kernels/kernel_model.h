@@ -73,12 +73,13 @@ struct SumOfKernels {
 };
 
 /// The latency of a network as what a call costs and the sum over its kernels (Zhang et al., MobiSys 2021, §5.3), one
-/// learner for each type of kernel.
+/// learner for each type of kernel. A forest knows convolutions as one type, "convolution++*", and depthwise ones as
+/// another, whatever they are fused with, as nn-Meter's program has it.
 class KernelModel {
  public:
   /// Throws InputError where there are no samples, a latency is not positive, and as train_learner() does; the message
   /// names the type.
-  KernelModel(const std::vector<KernelSample>& samples, double call_ms, std::uint64_t seed,
+  KernelModel(const std::vector<KernelSample>& measured, double call_ms, std::uint64_t seed,
               LearnerKind learner = LearnerKind::forest);
   /// From a file's content. The errors are of log latency; 0: not known.
   KernelModel(std::map<std::string, KernelType> types, double call_ms, double ms_per_element, double stand_in_error,
@@ -86,7 +87,7 @@ class KernelModel {
 
   /// Finds out how wrong predictions are: of each type by five folds of its kernels, of stand-ins by leaving out one
   /// type after the other, of unknown kernels by what moving numbers says of all.
-  void find_errors(const std::vector<KernelSample>& samples, std::uint64_t seed, LearnerKind learner);
+  void find_errors(const std::vector<KernelSample>& measured, std::uint64_t seed, LearnerKind learner);
 
   KernelPrediction kernel(const NetworkKernel& kernel) const { return predict(kernel, nullptr); }
   SumOfKernels network(const std::vector<NetworkKernel>& kernels) const;
@@ -96,14 +97,17 @@ class KernelModel {
   double ms_per_element() const { return ms_per_element_; }
   double stand_in_error() const { return stand_in_error_; }
   double unknown_error() const { return unknown_error_; }
-  const std::map<std::string, KernelType>& types() const { return types_; }
+  using Types = std::map<std::string, KernelType>;
+  const Types& types() const { return types_; }
+  /// The type that a kernel is of; types().end() where it was not measured.
+  Types::const_iterator type_of(const std::string& kernel) const;
 
  private:
   /// As if the type `hidden` had not been measured.
   KernelPrediction predict(const NetworkKernel& kernel, const std::string* hidden) const;
 
   double call_ms_ = 0, ms_per_element_ = 0, stand_in_error_ = 0, unknown_error_ = 0;
-  std::map<std::string, KernelType> types_;
+  Types types_;
 };
 
 }  // namespace tenshot::trainer::kernels

@@ -20,6 +20,7 @@ namespace {
 
 using kernels::KernelModel;
 using kernels::KernelOrigin;
+using kernels::LearnerKind;
 using kernels::KernelSample;
 
 /// A made-up runtime: a microsecond for each 10,000 multiply-adds or 1,000 elements written.
@@ -48,13 +49,16 @@ nasbench::Architecture resnet18() {
 
 TEST(KernelModel, SaysHowAKernelIsKnown) {
   if (!has_xgboost()) GTEST_SKIP() << "needs XGBoost";
-  const KernelModel model(samples(), 0.5, 1);
-  const auto origin = [&](const std::string& type) {
-    return model.kernel({type, leading_operator(nasbench::made_kernel(type, {14, 16, 16, 3, 1}))}).origin;
+  const KernelModel model(samples(), 0.5, 1), by_lasso(samples(), 0.5, 1, LearnerKind::lasso);
+  const auto origin = [](const KernelModel& of, const std::string& type) {
+    return of.kernel({type, leading_operator(nasbench::made_kernel(type, {14, 16, 16, 3, 1}))}).origin;
   };
-  EXPECT_EQ(origin("convolution++relu"), KernelOrigin::measured_type);
-  EXPECT_EQ(origin("convolution++hard_swish"), KernelOrigin::stand_in);
-  EXPECT_EQ(origin("linear"), KernelOrigin::unknown);
+  EXPECT_EQ(origin(model, "convolution++relu"), KernelOrigin::measured_type);
+  EXPECT_EQ(origin(by_lasso, "convolution++hard_swish"), KernelOrigin::stand_in);
+  EXPECT_EQ(origin(model, "convolution++hard_swish"), KernelOrigin::measured_type) << "forests tell no tails apart";
+  EXPECT_EQ(model.types().count("convolution++*"), 1U);
+  EXPECT_TRUE(model.type_of("convolution++hard_swish") == model.types().find("convolution++*"));
+  EXPECT_EQ(origin(model, "linear"), KernelOrigin::unknown);
   const auto known = samples().front();
   EXPECT_NEAR(std::log(model.kernel({known.kernel, known.leading}).latency_ms / known.latency_ms), 0, 0.7);
   EXPECT_EQ(model.network_ms({}), 0.5);
