@@ -80,8 +80,7 @@ bool adds_to_kit(const OptionParser& options) {
 }
 
 void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {
-  FileRoles files;
-  files.reads("--checkpoint", checkpoint);
+  FileRoles files("--checkpoint", checkpoint);
   if (options.has("archs")) files.reads("--archs", options.get("archs"));
   reads_measurements(files, options);
   reads_networks(files, options);
@@ -159,16 +158,19 @@ datasets::KitRequest kit_request(const OptionParser& options, std::uint64_t seed
   return kit;
 }
 
-/// Leaves out the networks that a kit could not copy whole.
-void leave_out_incomplete(const OptionParser& options, std::vector<nasbench::Architecture>& networks) {
+/// Leaves out the networks that a kit could not copy whole, and those of another format than most candidates have.
+void leave_out_uncopied(const OptionParser& options, trainer::PlanRequest& request) {
   std::vector<datasets::LeftOutFile> left_out;
+  const std::string suffix = datasets::kit_suffix(request.candidates);
   const auto cannot_be_copied = [&](const nasbench::Architecture& network) {
-    const std::optional<std::string> problem = datasets::kit_problem(network);
+    const std::optional<std::string> problem = datasets::kit_problem(network, suffix);
     if (problem) left_out.push_back({nasbench::networks().format(network), *problem});
     return problem.has_value();
   };
-  networks.erase(std::remove_if(networks.begin(), networks.end(), cannot_be_copied), networks.end());
-  if (networks.empty() && !left_out.empty()) throw datasets::none_left(left_out);
+  for (auto* networks : {&request.candidates, &request.proposals}) {
+    networks->erase(std::remove_if(networks->begin(), networks->end(), cannot_be_copied), networks->end());
+  }
+  if (request.candidates.empty() && !left_out.empty()) throw datasets::none_left(left_out);
   report_left_out(options, left_out);
 }
 
@@ -176,27 +178,20 @@ void leave_out_incomplete(const OptionParser& options, std::vector<nasbench::Arc
 void add_what_is_known(const OptionParser& options, const trainer::PoolModel& model, datasets::Quantity quantity,
                        bool quiet, trainer::PlanRequest& request) {
   const nasbench::NetworkSpace& space = *model.pool().space;
-  request.candidates = networks_of(options);
+  const nasbench::NetworkReadOptions read = read_options(options);
+  request.candidates = networks_at(options, "networks", read);
   if (options.has("networks") && &space != &nasbench::networks()) {
     throw InputError("--networks: the checkpoint is of the space " + std::string(space.name()) +
                      ", whose candidates are named by --archs");
   }
-  if (options.has("proposals")) {
-    if (&space != &nasbench::networks()) {
-      throw InputError("--proposals: the checkpoint is of the space " + std::string(space.name()) +
-                       ", whose predictor knows no networks by name");
-    }
-    nasbench::NetworkReadOptions read = read_options(options);
-    read.shapes_of_several = options.has("networks");
-    request.proposals = networks_at(options, options.get("proposals"), read);
+  if (options.has("proposals") && &space != &nasbench::networks()) {
+    throw InputError("--proposals: the checkpoint is of the space " + std::string(space.name()) +
+                     ", whose predictor knows no networks by name");
   }
-  if (options.has("archs")) {
-    request.candidates = usable_architectures(options.get("archs"), space, quiet);
-  }
-  if (options.has("kit") && &space == &nasbench::networks()) {
-    leave_out_incomplete(options, request.candidates);
-    leave_out_incomplete(options, request.proposals);
-  }
+  request.proposals = networks_at(options, "proposals", read);
+  datasets::require_shapes_used(read);
+  if (options.has("archs")) request.candidates = usable_architectures(options.get("archs"), space, quiet);
+  if (options.has("kit") && &space == &nasbench::networks()) leave_out_uncopied(options, request);
   if (options.has("measurements")) {
     request.measured.quantity = quantity;
     trainer::add_measured(request.measured, read_measurements(options, space, quantity).measured, model);
