@@ -136,7 +136,7 @@ void spectrogram(LayerReader& layer) {
   const std::int64_t size = layer.whole(0, 0), step = layer.whole(2, static_cast<int>(size / 4));
   const bool back = layer.type() == "InverseSpectrogram", centred = layer.whole(5, 1) != 0;
   const std::int64_t length = element_count(from) + (centred ? size / 2 * 2 : 0);
-  if (size < 1 || step < 1 || (back ? from.size() != 4 : length < size)) {
+  if (size < 1 || step < 1 || (back ? from.size() != 4 || from[3] != 2 : length < size)) {
     throw FormatError("its frames do not fit its input of " + format(from));
   }
   Shape shape = {1, layer.whole(8, 1) != 0 ? size / 2 + 1 : size, (length - size) / step + 1};
