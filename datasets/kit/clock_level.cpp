@@ -40,11 +40,10 @@ std::optional<double> clock_level(const std::vector<NotedClocks>& architectures)
 }
 
 bool is_at_level(const NotedClocks& clocks, double level) {
-  if (!clocks.fixed && !clocks.steady) return true;
-  for (const std::optional<long long>& clock : {clocks.before, clocks.after}) {
-    if (clock && !is_like(static_cast<double>(*clock), level, clocks.fixed)) return false;
-  }
-  return true;
+  const auto is_off = [&](const std::optional<long long>& clock) {
+    return clock && !is_like(static_cast<double>(*clock), level, clocks.fixed);
+  };
+  return (!clocks.fixed && !clocks.steady) || (!is_off(clocks.before) && !is_off(clocks.after));
 }
 
 std::string in_words(const NotedClocks& clocks, double level) {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -93,7 +96,7 @@ nasbench::Network network_of(const nasbench::NamedNetwork& named, const KitReque
   if (request.batch == 1) return network;
   nasbench::NetworkReadOptions options;
   options.batch = request.batch;
-  options.shapes_of_several = true;
+  options.inputs_of_several = std::make_shared<std::set<std::string>>();
   for (const nasbench::NetworkInput& input : network.inputs) {
     const auto given = request.read.shapes.find(input.name);
     if (given == request.read.shapes.end()) continue;
@@ -138,12 +141,9 @@ void read_inputs(const KitRequest& request, std::vector<ModelSource>& sources) {
   std::map<fs::path, fs::path> data;  // what will be copied, from where
   for (ModelSource& source : sources) {
     const nasbench::NamedNetwork& named = nasbench::named_network(source.model.architecture);
-    if (const std::optional<std::string> problem = kit_problem(source.model.architecture)) throw InputError(*problem);
     source.model.suffix = suffix_of(source.model.architecture);
-    if (source.model.suffix != sources.front().model.suffix) {
-      throw InputError("the kit would hold networks of two formats, " + sources.front().model.suffix + " and " +
-                       source.model.suffix + ", which no board runs by one command; plan a kit for each");
-    }
+    const std::optional<std::string> problem = kit_problem(source.model.architecture, sources.front().model.suffix);
+    if (problem) throw InputError(*problem);
     source.model.inputs = network_of(named, request).inputs;
     require_feedable(source.model.inputs, request.batch, named.name);
     for (const fs::path& file : nasbench::network_format(named.file).weight_files(named.file)) {
@@ -252,7 +252,7 @@ KitSummary write_kit(const fs::path& folder, const KitRequest& request,
   return summary;
 }
 
-std::optional<std::string> kit_problem(const Architecture& network) {
+std::optional<std::string> kit_problem(const Architecture& network, const std::string& suffix) {
   const nasbench::NamedNetwork& named = nasbench::named_network(network);
   if (named.file.empty()) {
     return "network '" + named.name + "' (" + named.origin +
@@ -262,7 +262,21 @@ std::optional<std::string> kit_problem(const Architecture& network) {
   if (format.suffix == ".param" && format.weight_files(named.file).empty()) {
     return named.file + ": a kit needs its weights beside it, " + named.name + ".bin";
   }
+  if (!suffix.empty() && suffix != format.suffix) {
+    return named.file + ": the kit is of *" + suffix +
+           ", and no board runs two formats by one command; plan a kit of its own for *" + format.suffix;
+  }
   return format.weights_problem(named.file);
+}
+
+std::string kit_suffix(const std::vector<Architecture>& networks) {
+  std::map<std::string, std::size_t> counts;
+  for (const Architecture& network : networks) counts[suffix_of(network)] += kit_problem(network) ? 0 : 1;
+  std::string most;
+  for (const nasbench::NetworkFormat& format : nasbench::network_formats()) {
+    if (counts[format.suffix] > counts[most]) most = format.suffix;
+  }
+  return most;
 }
 
 }  // namespace tenshot::datasets

@@ -81,8 +81,13 @@ struct KitSummary {
 KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
                      const std::function<void(std::size_t done, std::size_t all)>& written = {});
 
-/// What keeps a network by name out of a kit, in one line: nobody named its file, or its weights are missing or short.
-std::optional<std::string> kit_problem(const Architecture& network);
+/// What keeps a network by name out of a kit of files with that suffix, or any, in one line: nobody named its file, its
+/// weights are missing or short, or it is of another format.
+std::optional<std::string> kit_problem(const Architecture& network, const std::string& suffix = "");
+
+/// The suffix of most networks' files that a kit could hold, else empty: the first in nasbench::network_formats() of as
+/// many.
+std::string kit_suffix(const std::vector<Architecture>& networks);
 
 /// True when `folder` is one, and holds a manifest.json.
 bool is_kit(const std::filesystem::path& folder);

@@ -91,10 +91,7 @@ std::vector<int> between(const std::string& layer, const Names& operators) {
 }
 
 bool is_a_copy(const std::string& layer) {
-  for (const std::string_view start : {"Reformatting CopyNode", "ReorderInput", "ReorderOutput", "Reorder"}) {
-    if (begins_with(layer, start)) return true;
-  }
-  return false;
+  return begins_with(layer, "Reformatting CopyNode") || begins_with(layer, "Reorder");
 }
 
 std::vector<int> nodes_of(const std::string& layer, const Names& operators) {

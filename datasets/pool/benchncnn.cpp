@@ -1,11 +1,9 @@
 #include "datasets/pool/benchncnn.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <unordered_set>
-#include <vector>
 
 #include "datasets/pool/wide_table_scan.h"
 #include "datasets/tables/measurements.h"
@@ -16,38 +14,25 @@
 namespace tenshot::datasets {
 namespace {
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t i = 0; i < line.size();) {
-    const std::size_t start = line.find_first_not_of(" \t\r", i);
-    if (start == std::string_view::npos) break;
-    i = std::min(line.find_first_of(" \t\r", start), line.size());
-    words.push_back(line.substr(start, i - start));
-  }
-  return words;
-}
-
-/// A network and the words that should be its mean, of a line "name min = A max = B avg = C".
+/// A network and what should be its mean, of a line "name min = A max = B avg = C"; no mean where the line is cut
+/// short.
 struct Row {
   std::string_view name, mean_ms;
 };
 
 std::optional<Row> row_of(std::string_view line) {
-  constexpr std::array<std::string_view, 10> expected = {"", "min", "=", "", "max", "=", "", "avg", "=", ""};
-  const std::vector<std::string_view> words = words_of(line);
-  if (words.size() != expected.size()) return std::nullopt;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!expected[i].empty() && words[i] != expected[i]) return std::nullopt;
-  }
-  return Row{words.front(), words.back()};
+  constexpr std::string_view average = " avg =";
+  const std::size_t least = line.rfind(" min ="), most = line.rfind(" max ="), mean = line.rfind(average);
+  if (least == std::string_view::npos || trimmed(line.substr(0, least)).empty()) return std::nullopt;
+  const bool whole = least < most && most < mean && mean != std::string_view::npos;
+  return Row{trimmed(line.substr(0, least)), whole ? trimmed(line.substr(mean + average.size())) : ""};
 }
 
 /// The number that "12.3" is, or "12,3" where the board's language writes it so; never a part of it.
 LatencyEntry milliseconds(std::string_view word) {
   std::string text(word);
-  if (std::count(text.begin(), text.end(), ',') == 1 && text.find('.') == std::string::npos) {
-    text[text.find(',')] = '.';
-  }
+  const bool has_comma = std::count(text.begin(), text.end(), ',') == 1 && text.find('.') == std::string::npos;
+  if (has_comma) text[text.find(',')] = '.';
   return parse_latency(text);
 }
 
@@ -56,7 +41,8 @@ void for_each_line(std::string_view text, const Visit& visit) {
   std::size_t number = 1;
   for (std::size_t start = 0; start < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
-    visit(text.substr(start, end - start), number);
+    const bool returns = end > start && text[end - 1] == '\r';
+    visit(text.substr(start, end - start - (returns ? 1 : 0)), number);
     start = end + 1;
   }
 }
@@ -65,7 +51,9 @@ void for_each_line(std::string_view text, const Visit& visit) {
 
 bool is_benchncnn_output(std::string_view text) {
   bool found = false;
-  for_each_line(text, [&](std::string_view line, std::size_t) { found = found || row_of(line); });
+  for_each_line(text, [&](std::string_view line, std::size_t) {
+    found = found || !row_of(line).value_or(Row()).mean_ms.empty();
+  });
   return found;
 }
 
@@ -75,9 +63,9 @@ DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, co
   device.runtime = "ncnn";
   std::unordered_set<Architecture, nasbench::ArchitectureHash> seen;
   for_each_line(text, [&](std::string_view line, std::size_t number) {
-    const std::vector<std::string_view> words = words_of(line);
-    if (words.size() == 3 && words[0] == "num_threads" && words[1] == "=") {
-      const auto threads = parse_integer(words[2]);
+    constexpr std::string_view threads_are = "num_threads =";
+    if (line.substr(0, threads_are.size()) == threads_are) {
+      const auto threads = parse_integer(trimmed(line.substr(threads_are.size())));
       if (threads && *threads > 0 && *threads < 4096) device.threads = static_cast<int>(*threads);
     }
     const std::optional<Row> row = row_of(line);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
@@ -20,37 +21,16 @@ namespace tenshot::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-/// Reads network files, and knows which of their inputs were asked for.
-class NetworkFiles {
- public:
-  NetworkFiles(nasbench::NetworkReadOptions options, bool several) : options_(std::move(options)) {
-    options_.shapes_of_several = options_.shapes_of_several || several;
-    for (const auto& [input, shape] : options_.shapes) unused_.insert(input);
+nasbench::NamedNetwork read_named(const fs::path& file, const nasbench::NetworkReadOptions& options) {
+  const nasbench::Network read = nasbench::read_network_file(file, options);
+  nasbench::NamedNetwork network = nasbench::named_network(file.stem().string(), read, file.string());
+  network.file = file.string();
+  network.read_again = [file, options] { return nasbench::read_network_file(file, options); };
+  for (const nasbench::NetworkInput& input : read.inputs) {
+    if (options.inputs_of_several) options.inputs_of_several->insert(input.name);
   }
-
-  nasbench::NamedNetwork read(const fs::path& file) {
-    const nasbench::Network read = nasbench::read_network_file(file, options_);
-    nasbench::NamedNetwork network = nasbench::named_network(file.stem().string(), read, file.string());
-    network.file = file.string();
-    network.read_again = [file, options = options_] { return nasbench::read_network_file(file, options); };
-    for (const nasbench::NetworkInput& input : read.inputs) {
-      unused_.erase(input.name);
-      inputs_.insert(input.name);
-    }
-    return network;
-  }
-
-  /// Throws InputError where a shape was for none of the networks.
-  void require_shapes_used() const {
-    if (unused_.empty()) return;
-    throw InputError("no network has an input '" + *unused_.begin() + "' to give a shape to; their inputs are " +
-                     joined(inputs_));
-  }
-
- private:
-  nasbench::NetworkReadOptions options_;
-  std::set<std::string> unused_, inputs_;
-};
+  return network;
+}
 
 /// Where a network lies there in several formats, as one converted from the other, the first format's file stands for
 /// it.
@@ -78,9 +58,12 @@ std::vector<fs::path> network_files_of(const fs::path& folder) {
 }  // namespace
 
 std::vector<nasbench::Architecture> read_network_files(const std::vector<fs::path>& files,
-                                                       const nasbench::NetworkReadOptions& options,
+                                                       const nasbench::NetworkReadOptions& given,
                                                        std::vector<LeftOutFile>* left_out) {
-  NetworkFiles reader(options, files.size() > 1);
+  nasbench::NetworkReadOptions options = given;
+  if (files.size() > 1 && !options.inputs_of_several) {
+    options.inputs_of_several = std::make_shared<std::set<std::string>>();
+  }
   std::vector<nasbench::NamedNetwork> networks;
   std::vector<nasbench::Architecture> identities;
   const auto unless_refused = [left_out](const fs::path& file, const auto& use) {
@@ -91,12 +74,21 @@ std::vector<nasbench::Architecture> read_network_files(const std::vector<fs::pat
       left_out->push_back({file.string(), error.what()});
     }
   };
-  for (const fs::path& file : files) unless_refused(file, [&] { networks.push_back(reader.read(file)); });
-  if (!options.shapes_of_several && !networks.empty()) reader.require_shapes_used();
+  for (const fs::path& file : files) unless_refused(file, [&] { networks.push_back(read_named(file, options)); });
+  if (!given.inputs_of_several && !networks.empty()) require_shapes_used(options);
   for (nasbench::NamedNetwork& network : networks) {  // known from here on: what is refused makes nothing known
     unless_refused(fs::path(network.file), [&] { identities.push_back(nasbench::add_network(std::move(network))); });
   }
   return identities;
+}
+
+void require_shapes_used(const nasbench::NetworkReadOptions& options) {
+  for (const auto& [input, shape] : options.shapes) {
+    if (!options.inputs_of_several || options.inputs_of_several->count(input) != 0) continue;
+    const std::string others = joined(*options.inputs_of_several);
+    throw InputError("no network has an input '" + input + "' to give a shape to; " +
+                     (others.empty() ? "none was read from a file" : "their inputs are " + others));
+  }
 }
 
 InputError none_left(const std::vector<LeftOutFile>& left_out) {
@@ -120,7 +112,7 @@ std::vector<nasbench::Architecture> read_networks(const fs::path& path, const na
   }
   if (nasbench::is_network_file(path)) return read_network_files({path}, options);
   const std::string file = name_in_messages(path);
-  if (!options.shapes.empty() && !options.shapes_of_several) {
+  if (!options.shapes.empty() && !options.inputs_of_several) {
     throw InputError(file + ": its networks are lists of operators, and none has an input '" +
                      options.shapes.begin()->first + "' to give a shape to");
   }

@@ -27,10 +27,15 @@ struct LeftOutFile {
 ///   with_padding).
 /// The shapes of `options` are for the networks of a folder that have those inputs. With `left_out`, a file of a folder
 /// that cannot be read is added to it and does not stop the others; the last one does. Throws FileError, InputError and
-/// FormatError that name the file and the place in it; InputError where a shape is for an input that no network has.
+/// FormatError that name the file and the place in it; InputError as require_shapes_used, unless the shapes are for
+/// several sources of networks, which their caller asks.
 std::vector<nasbench::Architecture> read_networks(const std::filesystem::path& path,
                                                   const nasbench::NetworkReadOptions& options = {},
                                                   std::vector<LeftOutFile>* left_out = nullptr);
+
+/// Throws InputError where a shape is for an input that none of the networks has that were read with `options`, where
+/// it is for several.
+void require_shapes_used(const nasbench::NetworkReadOptions& options);
 
 /// The error where all of several networks are left out, at least one: it has the first one's reason.
 InputError none_left(const std::vector<LeftOutFile>& left_out);

@@ -105,9 +105,7 @@ void binary(LayerReader& layer) {
     return append(layer, std::move(node));
   }
   std::array<Shape, 2> shapes = {layer.shape(0), layer.shape(1)};
-  if (!broadcasts(shapes[0], shapes[1])) {
-    shapes = {aligned(shapes[0], shapes[1]), aligned(shapes[1], shapes[0])};
-  }
+  if (!broadcasts(shapes[0], shapes[1])) shapes = {aligned(shapes[0], shapes[1]), aligned(shapes[1], shapes[0])};
   NetworkNode node = layer.node(operation.kind, broadcast_shape(shapes[0], shapes[1]), operation.function);
   if (node.inputs.empty()) return layer.give_constant(node.outputs[0].shape);
   if (node.inputs.size() == 1) {

@@ -98,7 +98,7 @@ using Convert = void(LayerReader&);
 
 Convert convolution, deconvolution, volume_convolution, volume_pooling, deformable_convolution, unfold, pooling,
     statistics;
-Convert inner_product, gemm, matrix_product, attention, products_of_attention, recurrent, embed;
+Convert inner_product, gemm, matrix_product, einsum, attention, products_of_attention, recurrent, embed;
 Convert reshape, flatten, squeeze, expand, permute, concatenate, slice, crop, gated, grid_sample, tile, padding, resize;
 Convert shuffle, pixel_shuffle, prior_box, region, largest, diagonal, spectrogram, reduce;
 Convert one_function, binary, element_by_element, scale, normalise, softmax;

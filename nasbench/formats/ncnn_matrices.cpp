@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
+#include "nasbench/graph/onnx_einsum.h"
+#include "nasbench/graph/onnx_steps.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
@@ -86,6 +90,29 @@ void matrix_product(LayerReader& layer) {
   }
   const Source right = layer.whole(0, 0) != 0 ? swapped(layer, layer.source(1)) : layer.source(1);
   layer.give(layer.builder().matrix_product(layer.name(), layer.source(0), right));
+}
+
+/// The equation is an array of its characters, with letters i to l for dimensions without the batch, which computed
+/// inputs and the output have in front.
+void einsum(LayerReader& layer) {
+  std::vector<EinsumOperand> operands;
+  for (std::size_t i = 0; i < layer.size(); ++i) {
+    const bool constant = layer.is_constant(i);
+    const auto first = layer.shape(i).begin() + (constant ? 1 : 0);
+    operands.push_back({constant, constant ? Source() : layer.source(i), {first, layer.shape(i).end()}});
+  }
+  std::string equation;
+  std::size_t next = 0;
+  bool begins = true;
+  for (const std::int64_t character : layer.list(0)) {
+    if (begins && (next >= operands.size() || !operands[next++].constant)) equation += 'z';
+    equation += static_cast<char>(character);
+    begins = character == ',' || character == '>';
+  }
+  const OnnxSteps steps(layer.builder(), layer.name());
+  const std::optional<Source> result = einsum_operators(steps, equation, operands);
+  if (!result) throw FormatError("we do not follow its equation " + equation);
+  layer.give(steps.shape(*result).size() < 2 ? steps.reshape(*result, {1, 1}) : *result);
 }
 
 void attention(LayerReader& layer) {

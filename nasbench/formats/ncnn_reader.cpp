@@ -14,7 +14,6 @@
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
@@ -46,6 +45,7 @@ const std::map<std::string, ncnn::Convert*>& conversions() {
        {ncnn::tile, "Tile"},
        {ncnn::resize, "Interp"},
        {ncnn::matrix_product, "MatMul"},
+       {ncnn::einsum, "Einsum"},
        {ncnn::attention, "MultiHeadAttention"},
        {ncnn::products_of_attention, "SDPA"},
        {ncnn::padding, "Padding"},
@@ -67,7 +67,7 @@ const std::map<std::string, ncnn::Convert*>& conversions() {
        {ncnn::region, "PSROIPooling ROIAlign ROIPooling"},
        {ncnn::largest, "ArgMax"},
        {ncnn::diagonal, "Diag"},
-       {ncnn::spectrogram, "Spectrogram"},
+       {ncnn::spectrogram, "Spectrogram InverseSpectrogram"},
        {ncnn::pooling, "Pooling Pooling1D"},
        {ncnn::statistics, "SPP StatisticsPooling"},
        {ncnn::normalise, "BatchNorm LayerNorm GroupNorm InstanceNorm"},
@@ -114,13 +114,9 @@ class NcnnReader {
       if (layer.type == "Input") names.insert(layer.outputs.begin(), layer.outputs.end());
     }
     if (names.empty()) throw FormatError("the network has no layer of type Input");
-    for (const auto& [name, shape] : options_.shapes) {
-      if (names.count(name) == 0) {
-        if (options_.shapes_of_several) continue;
-        throw InputError("it has no input '" + name + "' to give a shape to; its inputs are " + joined(names));
-      }
-      shapes_are_the_files_ = false;
-    }
+    require_inputs(options_, names);
+    shapes_are_the_files_ = std::none_of(names.begin(), names.end(),
+                                         [&](const std::string& name) { return options_.shapes.count(name) != 0; });
   }
 
   void read_layer(const NcnnLayer& file) {

@@ -130,15 +130,19 @@ void diagonal(LayerReader& layer) {
   layer.give_opaque("Diag", {1, place < 0 ? std::min(from[1] - away, from[2]) : std::min(from[1], from[2] - away)});
 }
 
-/// Frequencies of the frames of a signal; without a power, complex numbers.
+/// Frames of a signal as frequencies, and back from both parts of complex ones.
 void spectrogram(LayerReader& layer) {
+  const Shape& from = layer.shape();
   const std::int64_t size = layer.whole(0, 0), step = layer.whole(2, static_cast<int>(size / 4));
-  const std::int64_t zeros = layer.whole(5, 1) != 0 ? size / 2 * 2 : 0, length = element_count(layer.shape()) + zeros;
-  if (size < 1 || step < 1 || length < size)
-    throw FormatError("its frames do not fit a signal of " + format(layer.shape()));
+  const bool back = layer.type() == "InverseSpectrogram", centred = layer.whole(5, 1) != 0;
+  const std::int64_t length = element_count(from) + (centred ? size / 2 * 2 : 0);
+  if (size < 1 || step < 1 || (back ? from.size() != 4 || from[3] != 2 : length < size)) {
+    throw FormatError("its frames do not fit its input of " + format(from));
+  }
   Shape shape = {1, layer.whole(8, 1) != 0 ? size / 2 + 1 : size, (length - size) / step + 1};
+  if (back) shape = {1, (from[2] - 1) * step + (centred ? size % 2 : size)};
   if (layer.whole(1, 0) == 0) shape.push_back(2);
-  layer.give_opaque("STFT", shape);
+  layer.give_opaque(back ? layer.type() : "STFT", shape);
 }
 
 /// Boxes of several sizes at each position, and how far they may vary.

@@ -120,10 +120,7 @@ class TfliteReader {
   void read_inputs() {
     std::set<std::string> names;
     for (const std::int32_t input : file_.inputs) names.insert(tensor(input).name);
-    for (const auto& [name, shape] : options_.shapes) {
-      if (names.count(name) != 0 || options_.shapes_of_several) continue;
-      throw InputError("it has no input '" + name + "' to give a shape to; its inputs are " + joined(names));
-    }
+    require_inputs(options_, names);
     for (const std::int32_t input : file_.inputs) {
       if (values_[static_cast<std::size_t>(input)]) continue;  // a constant, or named twice
       const TfliteTensor& from = tensor(input);

@@ -32,6 +32,13 @@ std::pair<std::string, Shape> parse_input_shape(std::string_view text) {
   return {std::string(text.substr(0, equals)), shape};
 }
 
+void require_inputs(const NetworkReadOptions& options, const std::set<std::string>& names) {
+  for (const auto& [name, shape] : options.shapes) {
+    if (names.count(name) != 0 || options.inputs_of_several) continue;
+    throw InputError("it has no input '" + name + "' to give a shape to; its inputs are " + joined(names));
+  }
+}
+
 std::string example_shape(const Shape& open, std::int64_t batch) {
   constexpr std::int64_t channels = 3, pixels = 224, steps = 128;
   std::vector<std::string> dimensions;

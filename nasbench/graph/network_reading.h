@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,12 +20,17 @@ namespace tenshot::nasbench {
 struct NetworkReadOptions {
   std::int64_t batch = 1;               ///< for inputs whose first dimension is open
   std::map<std::string, Shape> shapes;  ///< by name of input; has to agree with what the file fixes
-  /// The shapes are for several networks: one whose input this network has not is passed over, else it is refused.
-  bool shapes_of_several = false;
+  /// Where the shapes are for several networks: the names of the inputs of those that were read, to which readers of
+  /// several add. A shape for an input that this network has not is then passed over; without it, it is refused.
+  std::shared_ptr<std::set<std::string>> inputs_of_several = nullptr;
 };
 
 /// "input=1x3x224x224" as it is given on the command line. Throws InputError that shows a correct one.
 std::pair<std::string, Shape> parse_input_shape(std::string_view text);
+
+/// Throws InputError where a shape is for none of a network's inputs, which have those names, and is for this one
+/// alone.
+void require_inputs(const NetworkReadOptions& options, const std::set<std::string>& names);
 
 /// A shape that an input may be given, as it is written on the command line, where `open` has 0 for what its file
 /// leaves open: the batch in front, 3 channels of 224 pixels in an image, 128 steps in a sequence.

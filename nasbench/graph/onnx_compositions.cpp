@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "nasbench/graph/onnx_conversion.h"
 #include "nasbench/graph/onnx_einsum.h"
@@ -95,7 +96,14 @@ std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& no
                                const OnnxValues& outputs) {
   const std::string& type = node.op_type();
   if (inputs.empty() || inputs[0] == nullptr) return std::nullopt;
-  if (type == "Einsum") return einsum_operators(steps, text_attribute(node, "equation", ""), inputs);
+  if (type == "Einsum") {
+    std::vector<EinsumOperand> operands;
+    for (const OnnxValue* input : inputs) {
+      if (input == nullptr) return std::nullopt;
+      operands.push_back({input->constant, input->source, input->shape});
+    }
+    return einsum_operators(steps, text_attribute(node, "equation", ""), operands);
+  }
   static const std::set<std::string> products =
       words_of("Gemm FusedGemm FusedMatMul TransposeMatMul FusedMatMulActivation GemmFastGelu");
   if (products.count(type) != 0) return general_product(steps, node, inputs, outputs);

@@ -45,7 +45,7 @@ inline int small(std::int64_t number) { return static_cast<int>(number); }
 /// All throw FormatError where the node contradicts itself. Functions of this type are declared by it.
 using Convert = bool(Conversion&);
 
-Convert convolution, gemm, matrix_product, packed_product, packed_rows, experts, pool, global_pool;
+Convert convolution, gemm, matrix_product, packed_product, packed_rows, experts, recurrent_attention, pool, global_pool;
 Convert activation, clip, elementwise, quantised_pair;
 Convert with_axis, quantised_concat, split, slice, gather, first_input_alone, pad, resize, transpose;
 Convert batch_norm, layer_norm, group_norm, reduce;

@@ -213,7 +213,7 @@ class Contraction {
 };
 
 /// The operand with each label once, and without those that it is stretched along.
-Term term_of(const OnnxSteps& steps, const Equation& equation, const OnnxValue& operand, const Labels& labels) {
+Term term_of(const OnnxSteps& steps, const Equation& equation, const EinsumOperand& operand, const Labels& labels) {
   Term term{operand.constant, operand.source, {}};
   Shape shape;
   for (std::size_t axis = 0; axis < labels.size(); ++axis) {
@@ -237,19 +237,17 @@ Shape einsum_shape(const std::string& equation, const std::vector<Shape>& operan
   return shape;
 }
 
-std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string& text, const OnnxInputs& operands) {
+std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string& text,
+                                       const std::vector<EinsumOperand>& operands) {
   std::vector<Shape> shapes;
-  for (const OnnxValue* operand : operands) {
-    if (operand == nullptr) return std::nullopt;
-    shapes.push_back(operand->shape);
-  }
+  for (const EinsumOperand& operand : operands) shapes.push_back(operand.shape);
   const Equation equation = parse(text, shapes);
   if (std::set<int>(equation.output.begin(), equation.output.end()).size() != equation.output.size())
     return std::nullopt;
   const Contraction contraction(steps, equation);
   std::vector<Term> terms;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    terms.push_back(term_of(steps, equation, *operands[i], equation.operands[i]));
+    terms.push_back(term_of(steps, equation, operands[i], equation.operands[i]));
   }
   Term result = terms[0];
   for (std::size_t i = 1; i < terms.size(); ++i) {
@@ -270,7 +268,7 @@ std::optional<std::vector<InferredType>> einsum_types(const onnx::NodeProto& nod
     if (input == nullptr) return std::nullopt;
     shapes.push_back(input->shape);
   }
-  return std::vector<InferredType>{typed_as(*inputs[0], einsum_shape(text_attribute(node, "equation", ""), shapes))};
+  return one_type(*inputs[0], einsum_shape(text_attribute(node, "equation", ""), shapes));
 }
 
 }  // namespace tenshot::nasbench

@@ -67,11 +67,7 @@ std::string entry_of(const onnx::TensorProto& tensor, std::string_view key) {
 }
 
 bool leads_out(const std::filesystem::path& path) {
-  if (path.empty() || path.is_absolute()) return true;
-  for (const std::filesystem::path& part : path) {
-    if (part == "..") return true;
-  }
-  return false;
+  return path.empty() || path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end();
 }
 
 std::uint64_t number_of(const onnx::TensorProto& tensor, std::string_view key) {

@@ -7,7 +7,6 @@
 #include "nasbench/graph/onnx_operators.h"
 #include "nasbench/graph/onnx_weight_inputs.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
@@ -109,11 +108,7 @@ void OnnxGraphReader::read_inputs() {
   for (const onnx::ValueInfoProto& input : file_.inputs) {
     if (scopes_.find(input.name()) == nullptr && weights.count(input.name()) == 0) names.insert(input.name());
   }
-  for (const auto& [name, shape] : options_.shapes) {
-    if (names.count(name) == 0 && !options_.shapes_of_several) {
-      throw InputError("it has no input '" + name + "' to give a shape to; its inputs are " + joined(names));
-    }
-  }
+  require_inputs(options_, names);
   for (const onnx::ValueInfoProto& input : file_.inputs) {  // what the caller says goes before what we suppose
     if (options_.shapes.count(input.name()) != 0) bind_symbols(input, options_.shapes.at(input.name()));
   }

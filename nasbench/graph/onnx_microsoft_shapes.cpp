@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
@@ -15,30 +17,22 @@ namespace {
 
 // Shapes of ONNX Runtime's own operators, as its page ContribOperators.md describes them.
 
-OnnxInputs first_of(OnnxInputs inputs, std::size_t count) {
-  if (inputs.size() > count) inputs.resize(count);
-  return inputs;
-}
-
 /// Y, mean, deviation and the sum that was normalised.
 OnnxTypes skip_norm(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  const OnnxValue all = typed_as(*inputs[0], inputs[0]->shape);
-  OnnxValue statistics = all;
-  if (!statistics.shape.empty()) statistics.shape.back() = 1;
-  return std::vector<InferredType>{all, statistics, statistics, all};
+  const Shape& all = inputs[0]->shape;
+  Shape statistics = all;
+  if (!statistics.empty()) statistics.back() = 1;
+  return types_like(*inputs[0], {all, statistics, statistics, all});
 }
 
-/// What libonnx infers for an operator that takes the same inputs at other places.
-OnnxTypes as_standard(const onnx::NodeProto& node, const char* type, const OnnxInputs& inputs) {
+/// What libonnx infers for an operator of ONNX's that takes the first so many inputs.
+OnnxTypes as_standard(const onnx::NodeProto& node, const char* type, OnnxInputs inputs, std::size_t most = SIZE_MAX) {
+  inputs.resize(std::min(inputs.size(), most));
   onnx::NodeProto standard = node;
   standard.clear_domain();
   standard.set_op_type(type);
   constexpr std::int64_t opset = 17;
   return inferred_types(standard, opset, inputs);
-}
-
-OnnxTypes convolution(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  return as_standard(node, "Conv", first_of(inputs, 2));
 }
 
 /// Images of batch × height × width × channels.
@@ -74,9 +68,9 @@ OnnxTypes transposable_product(const onnx::NodeProto& node, const OnnxInputs& in
 /// Products whose result is of floating point, whatever their factors are.
 OnnxTypes integer_product(const onnx::NodeProto&, const OnnxInputs& inputs) {
   if (given(inputs, 1) == nullptr) return std::nullopt;
-  OnnxValue value = typed_as(*inputs[0], product_shape(inputs[0]->shape, inputs[1]->shape));
-  value.element = onnx::TensorProto::FLOAT;
-  return std::vector<InferredType>{value};
+  OnnxTypes types = one_type(*inputs[0], product_shape(inputs[0]->shape, inputs[1]->shape));
+  types->front()->element = onnx::TensorProto::FLOAT;
+  return types;
 }
 
 /// Weights packed in fewer bits than 8: K inputs, N outputs, which stand in front in a matrix of them.
@@ -99,9 +93,9 @@ OnnxTypes quantised_gemm(const onnx::NodeProto& node, const OnnxInputs& inputs) 
   if (right == nullptr || right->shape.size() != 2 || inputs[0]->shape.size() != 2) return std::nullopt;
   const bool left_swapped = integer_attribute(node, "transA", 0) != 0,
              right_swapped = integer_attribute(node, "transB", 0) != 0;
-  OnnxValue value = typed_as(*inputs[0], {inputs[0]->shape[left_swapped ? 1 : 0], right->shape[right_swapped ? 0 : 1]});
-  if (given(inputs, 7) == nullptr) value.element = onnx::TensorProto::FLOAT;
-  return std::vector<InferredType>{value};
+  OnnxTypes types = one_type(*inputs[0], {inputs[0]->shape[left_swapped ? 1 : 0], right->shape[right_swapped ? 0 : 1]});
+  if (given(inputs, 7) == nullptr) types->front()->element = onnx::TensorProto::FLOAT;
+  return types;
 }
 
 OnnxTypes quantised_pair(const onnx::NodeProto&, const OnnxInputs& inputs) {
@@ -144,16 +138,9 @@ OnnxTypes position_bias(const onnx::NodeProto&, const OnnxInputs& inputs) {
   return one_type(*inputs[0], {1, inputs[0]->shape[1], inputs[1]->numbers->whole(0), inputs[2]->numbers->whole(0)});
 }
 
-OnnxTypes embedded(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  return as_standard(node, "Gather", first_of(inputs, 2));
-}
-
-OnnxTypes quantised_pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  return one_type(*inputs[0], pooled_shape(node, inputs[0]->shape, integer_attribute(node, "channels_last", 0) != 0));
-}
-
-OnnxTypes channels_last_pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  return one_type(*inputs[0], pooled_shape(node, inputs[0]->shape, true));
+OnnxTypes pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  const bool channels_last = node.op_type() == "NhwcMaxPool" || integer_attribute(node, "channels_last", 0) != 0;
+  return one_type(*inputs[0], pooled_shape(node, inputs[0]->shape, channels_last));
 }
 
 OnnxTypes quantised_global_pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
@@ -181,19 +168,19 @@ OnnxTypes quantised_where(const onnx::NodeProto&, const OnnxInputs& inputs) {
   return one_type(*inputs[1], broadcast_shape(inputs[0]->shape, broadcast_shape(inputs[1]->shape, inputs[4]->shape)));
 }
 
-OnnxTypes quantised_mean(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  return as_standard(node, "ReduceMean", {inputs[0]});
-}
-
 /// Tokens, and where the batch's sentences end.
 OnnxTypes embedding(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::size_t table = 2;
   if (given(inputs, table) == nullptr || inputs[table]->shape.size() != 2 || inputs[0]->shape.size() != 2)
     return std::nullopt;
   const Shape& ids = inputs[0]->shape;
-  OnnxValue tokens = typed_as(*inputs[table], {ids[0], ids[1], inputs[table]->shape[1]});
-  if (node.op_type()[0] == 'Q') tokens.element = onnx::TensorProto::FLOAT;
-  return std::vector<InferredType>{tokens, typed_as(*inputs[0], {ids[0]}), tokens};
+  const Shape tokens = {ids[0], ids[1], inputs[table]->shape[1]}, ends = {ids[0]};
+  OnnxTypes types = types_like(*inputs[table], {tokens, ends, tokens});
+  for (InferredType& type : *types) {
+    if (node.op_type()[0] == 'Q') type->element = onnx::TensorProto::FLOAT;
+  }
+  types->at(1)->element = inputs[0]->element;
+  return types;
 }
 
 OnnxTypes quantised_recurrence(const onnx::NodeProto&, const OnnxInputs& inputs) {
@@ -201,8 +188,8 @@ OnnxTypes quantised_recurrence(const onnx::NodeProto&, const OnnxInputs& inputs)
   if (state == nullptr || state->shape.size() != 3 || inputs[0]->shape.size() != 3) return std::nullopt;
   const Shape& in = inputs[0]->shape;
   const std::int64_t directions = state->shape[0], hidden = state->shape[1];
-  const OnnxValue last = typed_as(*inputs[0], {directions, in[1], hidden});
-  return std::vector<InferredType>{typed_as(*inputs[0], {in[0], directions, in[1], hidden}), last, last};
+  const Shape last = {directions, in[1], hidden};
+  return types_like(*inputs[0], {{in[0], directions, in[1], hidden}, last, last});
 }
 
 /// Rows of a table in blocks that share a scale; a byte may hold several numbers.
@@ -239,8 +226,7 @@ OnnxTypes halved(const onnx::NodeProto&, const OnnxInputs& inputs) {
 
 const std::map<std::string, ShapeRule*>& rules() {
   static const std::map<std::string, ShapeRule*> table = by_name<ShapeRule*>(
-      {{convolution, "FusedConv"},
-       {channels_last_convolution, "NhwcConv NhwcFusedConv QLinearConv"},
+      {{channels_last_convolution, "NhwcConv NhwcFusedConv QLinearConv"},
        {transposable_product, "FusedMatMul TransposeMatMul FusedMatMulActivation GemmFastGelu"},
        {integer_product, "MatMulIntegerToFloat DynamicQuantizeMatMul MatMulInteger16"},
        {packed_product, "MatMulNBits MatMulBnb4 MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight"},
@@ -250,22 +236,22 @@ const std::map<std::string, ShapeRule*>& rules() {
        {fourier, "Rfft Irfft"},
        {unfolded, "UnfoldTensor"},
        {position_bias, "RelativePositionBias"},
-       {embedded, "TorchEmbedding"},
-       {quantised_pool, "QLinearAveragePool MaxpoolWithMask"},
-       {channels_last_pool, "NhwcMaxPool"},
+       {pool, "QLinearAveragePool MaxpoolWithMask NhwcMaxPool"},
        {quantised_global_pool, "QLinearGlobalAveragePool"},
        {quantised_concat, "QLinearConcat"},
        {quantised_where, "QLinearWhere"},
-       {quantised_mean, "QLinearReduceMean"},
        {embedding, "EmbedLayerNormalization QEmbedLayerNormalization"},
        {quantised_recurrence, "DynamicQuantizeLSTM"},
        {rows_of_blocks, "GatherBlockQuantized"},
        {skip_norm, "SkipLayerNormalization SkipSimplifiedLayerNormalization"},
        {cropped, "CropAndResize"},
        {halved, "BiasSplitGelu"},
-       {attention_types,
-        "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention "
-        "GroupQueryAttention SparseAttention"},
+       {packed_attention, "Attention QAttention DecoderMaskedSelfAttention"},
+       {attention_of_heads, "MultiHeadAttention DecoderMaskedMultiHeadAttention"},
+       {grouped_attention, "GroupQueryAttention SparseAttention"},
+       {paged_attention, "PagedAttention"},
+       {linear_attention, "LinearAttention"},
+       {gated_delta_net, "GatedDeltaNet"},
        {same_type,
         "FastGelu QuickGelu BiasGelu Gelu LayerNormalization SimplifiedLayerNormalization GroupNorm SkipGroupNorm "
         "RotaryEmbedding BiasAdd BiasSoftmax BiasDropout QLinearSigmoid QLinearLeakyRelu QLinearSoftmax Silu Swish "
@@ -277,8 +263,13 @@ const std::map<std::string, ShapeRule*>& rules() {
 }  // namespace
 
 OnnxTypes microsoft_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  if (node.op_type() == "FusedGemm") {
-    return as_standard(node, "Gemm", first_of(inputs, 3));
+  static const std::map<std::string, std::pair<const char*, std::size_t>> alike = {
+      {"FusedConv", {"Conv", 2}},
+      {"FusedGemm", {"Gemm", 3}},
+      {"QLinearReduceMean", {"ReduceMean", 1}},
+      {"TorchEmbedding", {"Gather", 2}}};
+  if (const auto like = alike.find(node.op_type()); like != alike.end()) {
+    return as_standard(node, like->second.first, inputs, like->second.second);
   }
   const auto rule = rules().find(node.op_type());
   return rule == rules().end() ? as_standard(node, node.op_type().c_str(), inputs) : rule->second(node, inputs);

@@ -31,6 +31,7 @@ const std::map<std::string, Rule>& rules() {
           "MatMulNBits MatMulBnb4 MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight"},
          {{Kind::opaque, packed_rows}, "GatherBlockQuantized"},
          {{Kind::opaque, experts}, "MoE QMoE"},
+         {{Kind::opaque, recurrent_attention}, "LinearAttention GatedDeltaNet"},
          {{Kind::max_pool, pool}, "MaxPool"},
          {{Kind::average_pool, pool}, "AveragePool QLinearAveragePool"},
          {{Kind::global_pool, global_pool}, "GlobalAveragePool QLinearGlobalAveragePool GlobalMaxPool"},
@@ -64,6 +65,8 @@ const std::map<std::string, Rule>& rules() {
 bool may_be_trained(const std::string& type, std::size_t input) {
   if (type == "OneHot") return false;
   if (type == "GroupQueryAttention") return input < 7 || input > 8;
+  if (type == "LinearAttention" || type == "GatedDeltaNet") return input != (type == "LinearAttention" ? 3 : 6);
+  if (type == "PagedAttention") return input > 9;
   if (type == "RotaryEmbedding" || type == "MRotaryEmbedding") return input == 0;
   if (type == "BatchNormalization") return input < 3;
   if (type == "QLinearConv" || type == "QLinearMatMul") return input % 5 == 3 || input == 0;

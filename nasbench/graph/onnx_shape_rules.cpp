@@ -31,9 +31,9 @@ OnnxTypes layer_norm(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   for (std::size_t i = front_axis(integer_attribute(node, "axis", -1), statistics.size()); i < statistics.size(); ++i) {
     statistics[i] = 1;
   }
-  OnnxValue value = typed_as(*inputs[0], statistics);
-  value.element = onnx::TensorProto::FLOAT;
-  return std::vector<InferredType>{typed_as(*inputs[0], inputs[0]->shape), value, value};
+  OnnxTypes types = types_like(*inputs[0], {inputs[0]->shape, statistics, statistics});
+  for (const std::size_t i : {1, 2}) (*types)[i]->element = onnx::TensorProto::FLOAT;
+  return types;
 }
 
 OnnxTypes reduction(const onnx::NodeProto& node, const OnnxInputs& inputs) {
@@ -103,13 +103,9 @@ OnnxTypes split(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::optional<std::vector<std::int64_t>> sizes = split_sizes(node, inputs);
   if (!sizes || static_cast<int>(sizes->size()) != node.output_size()) return std::nullopt;
   const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), inputs[0]->shape.size());
-  std::vector<InferredType> types;
-  for (const std::int64_t size : *sizes) {
-    Shape shape = inputs[0]->shape;
-    shape[axis] = size;
-    types.push_back(typed_as(*inputs[0], shape));
-  }
-  return types;
+  std::vector<Shape> shapes(sizes->size(), inputs[0]->shape);
+  for (std::size_t i = 0; i < shapes.size(); ++i) shapes[i][axis] = (*sizes)[i];
+  return types_like(*inputs[0], shapes);
 }
 
 OnnxTypes pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
@@ -200,7 +196,8 @@ const std::map<std::string, ShapeRule*>& rules() {
        {unpooled, "MaxUnpool"},
        {grid_sample, "GridSample"},
        {one_hot, "OneHot"},
-       {attention_types, "Attention"},
+       {standard_attention, "Attention"},
+       {linear_attention, "LinearAttention"},
        {einsum_types, "Einsum"},
        {broadcast, "BitwiseAnd BitwiseOr BitwiseXor GreaterOrEqual LessOrEqual ComplexMul ComplexMulConj"},
        {same_type,
@@ -234,6 +231,14 @@ OnnxValue typed_as(const OnnxValue& like, Shape shape) {
   value.element = like.element;
   return value;
 }
+
+OnnxTypes types_like(const OnnxValue& like, const std::vector<Shape>& shapes) {
+  std::vector<InferredType> types;
+  for (const Shape& shape : shapes) types.emplace_back(typed_as(like, shape));
+  return types;
+}
+
+OnnxTypes one_type(const OnnxValue& like, const Shape& shape) { return types_like(like, {shape}); }
 
 std::vector<std::int64_t> factor_axes(const onnx::NodeProto& node, std::size_t rank, const std::string& side) {
   std::vector<std::int64_t> axes(rank);

@@ -42,17 +42,17 @@ inline const OnnxValue* given(const OnnxInputs& inputs, std::size_t i) {
 }
 /// An output of the element type of `like`.
 OnnxValue typed_as(const OnnxValue& like, Shape shape);
-/// One output of that type, and one like the first input.
-inline OnnxTypes one_type(const OnnxValue& like, Shape shape) {
-  return std::vector<InferredType>{typed_as(like, std::move(shape))};
-}
+/// Outputs of those shapes, of the element type of `like`; one of that shape; and one like the first input.
+OnnxTypes types_like(const OnnxValue& like, const std::vector<Shape>& shapes);
+OnnxTypes one_type(const OnnxValue& like, const Shape& shape);
 inline OnnxTypes same_type(const onnx::NodeProto& /*node*/, const OnnxInputs& inputs) {
   return one_type(*inputs[0], inputs[0]->shape);
 }
 
 /// The shapes of a node's outputs: of attention, of the operators of com.microsoft, and of Einsum.
 using ShapeRule = OnnxTypes(const onnx::NodeProto& node, const OnnxInputs& inputs);
-ShapeRule attention_types, microsoft_types, einsum_types;
+ShapeRule standard_attention, packed_attention, attention_of_heads, grouped_attention, paged_attention;
+ShapeRule linear_attention, gated_delta_net, microsoft_types, einsum_types;
 /// The shape of a product of matrices, or of vectors (numpy.matmul). Throws FormatError where they do not fit.
 Shape product_shape(Shape left, Shape right);
 /// The windows of a pool: attributes kernel_shape, strides, pads, dilations, auto_pad and ceil_mode.

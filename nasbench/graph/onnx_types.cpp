@@ -31,10 +31,9 @@ bool follows_from_data(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (always.count(type) != 0) return true;
   const bool first = by_first.count(type) != 0, third = type == "MaxUnpool";
   if (!first && !third && by_second.count(type) == 0 && type.rfind("Reduce", 0) != 0) return false;
-  for (std::size_t i = first ? 0 : third ? 2 : 1; i < inputs.size(); ++i) {
-    if (inputs[i] != nullptr && !inputs[i]->constant) return true;
-  }
-  return false;
+  const std::size_t from = std::min<std::size_t>(first ? 0 : third ? 2 : 1, inputs.size());
+  return std::any_of(inputs.begin() + static_cast<std::ptrdiff_t>(from), inputs.end(),
+                     [](const OnnxValue* input) { return input != nullptr && !input->constant; });
 }
 
 /// How many elements such a node gives at most, as far as its inputs say.

@@ -145,6 +145,21 @@ bool packed_rows(Conversion& c) {
   return true;
 }
 
+/// A number that it gives is a sum over the state, which was updated by a key and a value; the rules of the delta kind
+/// ask the state for that key first. Groups are the products of all that.
+bool recurrent_attention(Conversion& c) {
+  OperatorSpecification& s = c.result.operation;
+  if (!c.has(2) || c.shape(0).empty() || element_count(s.output) == 0) return false;
+  s.name = c.node.op_type();
+  const std::int64_t heads = std::max<std::int64_t>(1, integer_attribute(c.node, "q_num_heads", 1)),
+                     size = std::min<std::int64_t>(c.shape(0).back() / heads, 1 << 16),
+                     updates =
+                         text_attribute(c.node, "update_rule", "delta").find("delta") == std::string::npos ? 1 : 2;
+  s.groups = small(std::clamp<std::int64_t>(size + size * updates * element_count(c.shape(2)) / element_count(s.output),
+                                            1, 1 << 18));
+  return true;
+}
+
 /// A mixture of experts; their weights without the scales where those are packed.
 bool experts(Conversion& c) {
   OperatorSpecification& s = c.result.operation;

@@ -190,6 +190,19 @@ std::int64_t of_experts(const Specification& s) {
   return times(products, element_count(s.inputs[0]) / s.inputs[0].back());
 }
 
+/// Each token meets all keys that its sequence may have: the blocks in a row of the table, and those of a block.
+std::int64_t of_paged_attention(const Specification& s) {
+  const auto cache = std::find_if(s.inputs.begin(), s.inputs.end(), [](const Shape& x) { return x.size() == 4; });
+  const auto table = std::find_if(cache, s.inputs.end(), [](const Shape& x) { return x.size() == 2; });
+  if (table == s.inputs.end() || s.inputs.size() < 2) return 0;
+  const std::int64_t result = element_count(s.output);
+  const bool packed = s.inputs[1].size() != 2;
+  return times(result + (packed ? result : element_count(s.inputs[0])), times((*table)[1], (*cache)[1]));
+}
+
+/// Groups are here the products of each number that it gives.
+std::int64_t of_recurrent_attention(const Specification& s) { return times(element_count(s.output), s.groups); }
+
 using Count = std::int64_t (*)(const Specification&);
 
 const std::map<std::string, Count>& counts() {
@@ -203,6 +216,8 @@ const std::map<std::string, Count>& counts() {
        {of_attention,
         "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention"},
        {of_grouped_attention, "GroupQueryAttention SparseAttention"},
+       {of_paged_attention, "PagedAttention"},
+       {of_recurrent_attention, "LinearAttention GatedDeltaNet"},
        {of_experts, "MoE QMoE"}});
   return table;
 }

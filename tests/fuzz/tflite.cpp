@@ -9,7 +9,7 @@ using namespace tenshot;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   nasbench::NetworkReadOptions sized;
   sized.shapes = {{"image", {1, 32, 48, 3}}};
-  sized.shapes_of_several = true;
+  sized.inputs_of_several = std::make_shared<std::set<std::string>>();
   for (const nasbench::NetworkReadOptions& options : {nasbench::NetworkReadOptions(), sized}) {
     fuzz::survives(
         [&] { fuzz::require_sound(nasbench::read_tflite(fuzz::path_of(fuzz::text_of(data, size)), options)); });

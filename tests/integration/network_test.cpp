@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx.h"
 #include "nasbench/support/temporary_folder.h"
 #include "tests/integration/program.h"
 
@@ -49,6 +51,72 @@ TEST(NetworkVerb, DescribesFilesOfEachFormat) {
   ASSERT_EQ(identity.exit_code, 0) << identity.err;
   EXPECT_EQ(nlohmann::json::parse(identity.out).at("operators"), nlohmann::json::object());
   EXPECT_EQ(nlohmann::json::parse(identity.out).at("inputs").size(), 1U);
+}
+
+const std::string shipped = quoted(std::filesystem::path(TENSHOT_SOURCE_DIR) / "checkpoints/networks.tenshot");
+
+void write_onnx(const std::filesystem::path& file, std::int64_t channels) {
+  nasbench::NetworkBuilder builder;
+  const nasbench::Source x = builder.input("image", {1, 3, 24, 24});
+  builder.output(builder.convolution("stem", x, channels, {nasbench::same_window(3), 1, true}));
+  write(file, nasbench::onnx_model(builder.take(), {}));
+}
+
+void write_ncnn(const std::filesystem::path& file, int channels) {
+  const std::string c = std::to_string(channels);
+  write(file, "7767517\n2 2\nInput data 0 1 data 0=24 1=24 2=3\nConvolution c 1 1 data y 0=" + c +
+                  " 1=3 4=1 5=1 6=" + std::to_string(27 * channels) + "\n");
+  write(std::filesystem::path(file).replace_extension(".bin"), std::string(112 * channels + 4, '\0'));
+}
+
+TEST(Shapes, ForAnInputThatNoNetworkHas_AreRefusedWhereverTheNetworksComeFrom) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "models");
+  write_onnx(folder.path() / "models/a.onnx", 8);
+  write_onnx(folder.path() / "models/b.onnx", 16);
+  write_onnx(folder.path() / "more.onnx", 24);
+  const std::string predict =
+      "cd " + quoted(folder.path()) + "; tenshot predict --device pixel4_gpu_float " + "--checkpoint " + shipped + " ";
+  for (const char* networks : {"--networks models", "--networks models more.onnx", "more.onnx",
+                               "models/a.onnx more.onnx", "--networks models a"}) {
+    const Outcome fits = run(predict + networks + " --shape image=1x3x24x24");
+    EXPECT_EQ(fits.exit_code, 0) << networks << ": " << fits.err;
+    const Outcome other = run(predict + networks + " --shape nobody=1x3x24x24");
+    EXPECT_EQ(other.exit_code, 1) << networks << ": " << other.out;
+    EXPECT_NE(other.err.find("'nobody'"), std::string::npos) << networks << ": " << other.err;
+    EXPECT_NE(other.err.find("image"), std::string::npos) << networks << ": " << other.err;
+  }
+  const std::string plan = "cd " + quoted(folder.path()) + "; tenshot plan --checkpoint " + shipped +
+                           " --samples 1 --networks models --out -";
+  EXPECT_EQ(run(plan + " --shape image=1x3x24x24").exit_code, 0);
+  const Outcome other = run(plan + " --shape nobody=1x3x24x24");
+  EXPECT_EQ(other.exit_code, 1) << other.out;
+  EXPECT_NE(other.err.find("'nobody'"), std::string::npos) << other.err;
+}
+
+TEST(PlanOfMixedFormats, GoesOnWithTheFormatOfMostAndNamesTheOthers) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "models");
+  write_onnx(folder.path() / "models/a.onnx", 8);
+  write_onnx(folder.path() / "models/b.onnx", 16);
+  write_ncnn(folder.path() / "models/c.param", 24);
+  const std::string plan = "cd " + quoted(folder.path()) + "; tenshot plan --checkpoint " + shipped +
+                           " --networks models --samples 2 --kit ";
+  const Outcome strict = run(plan + "strict --strict");
+  EXPECT_EQ(strict.exit_code, 1) << strict.err;
+  EXPECT_NE(strict.err.find("c.param"), std::string::npos) << strict.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "strict"));
+  const Outcome planned = run(plan + "kit");
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_NE(planned.err.find("left out: models/c.param: the kit is of *.onnx"), std::string::npos) << planned.err;
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "kit/models/arch_02.onnx"));
+  write_ncnn(folder.path() / "models/d.param", 32);
+  write_ncnn(folder.path() / "models/e.param", 40);
+  const Outcome others = run(plan + "params");
+  ASSERT_EQ(others.exit_code, 0) << others.err;
+  EXPECT_NE(others.err.find("models/a.onnx: the kit is of *.param"), std::string::npos) << others.err;
+  EXPECT_NE(others.err.find("models/b.onnx"), std::string::npos) << others.err;
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "params/models/arch_02.param"));
 }
 
 TEST(DatasetImport, WhatBenchncnnPrinted_BecomesADeviceOfTheNetworksOfAFolder) {

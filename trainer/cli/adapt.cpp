@@ -58,8 +58,7 @@ void require_options_of(const trainer::PoolModel& model, const OptionParser& opt
 }
 
 void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {
-  FileRoles files;
-  files.reads("--checkpoint", checkpoint);
+  FileRoles files("--checkpoint", checkpoint);
   reads_measurements(files, options);
   reads_networks(files, options);
   if (options.has("operators")) files.reads("--operators", options.get("operators"));

@@ -20,10 +20,8 @@ constexpr const char* plan_example = "  tenshot cold plan stages.json --starts 5
 
 void measure_stages(const OptionParser& options) {
   const std::string model = options.required("model.onnx"), out = options.required("out");
-  FileRoles files;
-  files.reads("model.onnx", model);
-  files.writes("--out", out);
-  files.require_distinct();
+  FileRoles files("model.onnx", model);
+  files.writes_last("--out", out);
   const MadeFolders made(out);
   descriptor::ColdMeasureOptions measure;
   measure.repetitions = options.integer("repetitions", 1);
@@ -118,11 +116,9 @@ void plan(const Arguments& arguments) {
   add_plan_options(options);
   if (!options.parse(arguments)) return;
   const std::string stages = options.required("stages.json"), out = options.required("out");
-  FileRoles files;
-  files.reads("stages.json", stages);
-  files.writes("--out", out);
+  FileRoles files("stages.json", stages);
   if (options.has("corrected")) files.writes("--corrected", options.get("corrected"));
-  files.require_distinct();
+  files.writes_last("--out", out);
   trainer::ColdPlanOptions wanted;
   wanted.kernels = trainer::kernel_policy(options.get("kernels"));
   wanted.cache = trainer::cache_policy(options.get("cache"));

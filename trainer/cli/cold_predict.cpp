@@ -58,15 +58,13 @@ nlohmann::json to_json(const PredictedStart& start, const ColdPredictor& predict
 
 void predict(const OptionParser& options) {
   const std::string model = options.required("model.onnx"), from = options.required("stages");
-  FileRoles files;
-  files.reads("model.onnx", model);
+  FileRoles files("model.onnx", model);
   std::vector<descriptor::ColdStages> measured;
   for (const std::filesystem::path& file : stage_files(from)) {
     files.reads("--stages", file.string());
     measured.push_back(descriptor::read_stages(file));
   }
-  if (options.has("out")) files.writes("--out", options.get("out"));
-  files.require_distinct();
+  if (options.has("out")) files.writes_last("--out", options.get("out"));
   trainer::ColdPlanOptions plan;
   plan.preparing_cores = options.integer("preparing-cores", 0);
   const nasbench::Network network = nasbench::read_onnx(model);

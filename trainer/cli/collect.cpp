@@ -45,9 +45,7 @@ std::vector<nasbench::Architecture> distinct_draws(const nasbench::SearchSpace& 
 std::vector<nasbench::Architecture> architectures_of(const std::string& archs, const nasbench::NetworkSpace& space,
                                                      std::uint64_t seed, bool quiet) {
   const auto count = parse_integer(archs);
-  if (!count || std::filesystem::exists(archs)) {
-    return usable_architectures(archs, space, quiet);
-  }
+  if (!count || std::filesystem::exists(archs)) return usable_architectures(archs, space, quiet);
   if (*count < 1) throw UsageError("--archs is a file, or a number of at least 1");
   const auto wanted = static_cast<std::size_t>(*count);
   Rng rng(seed);
@@ -133,7 +131,7 @@ std::vector<nasbench::Architecture> named_networks(const OptionParser& options, 
   }
   nasbench::NetworkReadOptions read = read_options(options);
   read.batch = choice.options.batch;
-  std::vector<nasbench::Architecture> all = networks_at(options, options.get("networks"), read);
+  std::vector<nasbench::Architecture> all = networks_at(options, "networks", read);
   const std::string archs = options.has("archs") ? options.get("archs") : "";
   const auto count = parse_integer(archs);
   if (!archs.empty() && (!count || std::filesystem::exists(archs))) {

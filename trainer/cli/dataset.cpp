@@ -116,8 +116,7 @@ void import_measurements(const Arguments& arguments) {
   if (of_device && options.has("unit")) throw UsageError("--unit is of the columns of --table");
   if (of_device) return import_measured(options, options.required("out"));
   const std::string table = options.required("table"), out = options.required("out");
-  FileRoles files;
-  files.reads("--table", table);
+  FileRoles files("--table", table);
   reads_networks(files, options);
   files.writes_devices("--out", out);
   files.require_distinct();
@@ -167,10 +166,7 @@ std::string pool_folder(Arguments& arguments, const std::string& verb) {
 }
 
 bool wants_help(const Arguments& arguments) {
-  for (const std::string& argument : arguments) {
-    if (argument == "--help" || argument == "-h") return true;
-  }
-  return false;
+  return std::any_of(arguments.begin(), arguments.end(), [](const auto& a) { return a == "--help" || a == "-h"; });
 }
 
 void describe_pool(Arguments arguments) {
@@ -182,11 +178,8 @@ void describe_pool(Arguments arguments) {
   if (!options.parse(arguments)) return;
   const datasets::Pool pool = datasets::read_pool(folder, quantity_option(options));
   const datasets::PoolSummary summary = datasets::describe(pool);
-  if (options.has("json")) {
-    std::cout << datasets::to_json(summary, pool.findings).dump(1) << "\n";
-  } else {
-    std::cout << datasets::to_text(summary, pool.findings);
-  }
+  std::cout << (options.has("json") ? datasets::to_json(summary, pool.findings).dump(1) + "\n"
+                                    : datasets::to_text(summary, pool.findings));
 }
 
 void validate_pool(Arguments arguments) {

@@ -102,8 +102,7 @@ void require_distinct_files(const OptionParser& options) {
   }
   reads_measurements(files, options);
   reads_networks(files, options);
-  files.writes("standard output", "-");
-  files.require_distinct();
+  files.writes_last("standard output", "-");
 }
 
 Joined compare_predictor(const OptionParser& options) {

@@ -58,8 +58,7 @@ void run(const std::vector<std::string>& arguments) {
   run_options.resume = options.has("resume");
   if (options.has("merge") && options.has("shard")) throw UsageError("--merge takes all shards: leave out --shard");
   const trainer::evaluation::ExperimentSpec spec = trainer::evaluation::read_spec(spec_file, options.has("quick"));
-  FileRoles files;
-  files.reads("the spec", spec_file);
+  FileRoles files("the spec", spec_file);
   if (spec.data.is_table) {
     files.reads("its table", spec.data.path);
   } else {

@@ -27,8 +27,7 @@ void run(const std::vector<std::string>& arguments) {
   options.text("document", "JSON file to write: the same numbers, for any language");
   if (!options.parse(arguments)) return;
   const std::string file = options.required("predictor");
-  FileRoles files;
-  files.reads("--predictor", file);
+  FileRoles files("--predictor", file);
   std::vector<std::string> wanted;
   for (const char* option : {"torchscript", "onnx", "document"}) {
     if (!options.has(option)) continue;

@@ -13,12 +13,15 @@ namespace tenshot::cli {
 /// The files that a verb reads and writes. An output must not be an input, nor another output: whatever they are
 /// called, by identity of the files (device and inode), so that links count as what they lead to.
 ///
-///   FileRoles files;
-///   files.reads("--measurements", measurements);
-///   files.writes("--out", out);
-///   files.require_distinct();
+///   FileRoles files("--checkpoint", checkpoint);
+///   files.reads("--archs", archs);
+///   files.writes_last("--out", out);
 class FileRoles {
  public:
+  FileRoles() = default;
+  /// The first file that is read.
+  FileRoles(const std::string& what, const std::filesystem::path& path) { reads(what, path); }
+
   /// `path` is a file, "-" for standard input, or may not exist. `what` names the option in messages.
   void reads(const std::string& what, const std::filesystem::path& path);
   /// A folder of which everything is read: nothing may be written below it, nor over what its links lead to.
@@ -46,6 +49,12 @@ class FileRoles {
   void writes_devices(const std::string& what, const std::filesystem::path& folder);
   /// A folder that belongs to the verb alone: nothing that is read may stand below it.
   void writes_folder(const std::string& what, const std::filesystem::path& folder);
+
+  /// The last file that is written: then require_distinct().
+  void writes_last(const std::string& what, const std::filesystem::path& path) {
+    writes(what, path);
+    require_distinct();
+  }
 
   /// Throws UsageError that names two that are the same.
   void require_distinct() const;

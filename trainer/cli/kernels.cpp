@@ -118,10 +118,8 @@ void deduce(const Arguments& arguments) {
   const auto rules = std::find_if(shipped.begin(), shipped.end(), [&](const auto& each) { return each.name == name; });
   const std::string out = options.has("out") ? options.get("out") : options.has("model") ? "" : "-";
   if (options.has("model")) {
-    FileRoles files;
-    files.reads("MODEL", options.get("model"));
-    if (!out.empty()) files.writes("--out", out);
-    files.require_distinct();
+    FileRoles files("MODEL", options.get("model"));
+    if (!out.empty()) files.writes_last("--out", out);
     show(options.get("model"), nasbench::fusion_rules(name), options);
   }
   if (out.empty()) return;
@@ -202,8 +200,7 @@ void detect(const Arguments& arguments) {
   detection.image = {options.integer("channels", 1), options.integer("size", 2)};
   FileRoles files;
   if (options.has("kit")) files.reads_kit("--kit", options.get("kit"));
-  files.writes("--out", out);
-  files.require_distinct();
+  files.writes_last("--out", out);
   const MadeFolders made(out);
   descriptor::FusionFindings findings;
   const nlohmann::ordered_json document = detected(options, detection, findings);

@@ -103,8 +103,7 @@ void grid_kernels(const std::vector<std::string>& arguments) {
   if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
   reads_networks(files, options);
   files.writes("--kernels", table);
-  files.writes("--out", options.required("out"));
-  files.require_distinct();
+  files.writes_last("--out", options.required("out"));
   Outcome outcome(options);
   if (options.has("runtime")) measure_grid(options, table, outcome);
   learn_kernels(options, table, trainer::kernels::LearnerKind::grid, outcome);

@@ -103,8 +103,7 @@ void sample_kernels(const std::vector<std::string>& arguments) {
   FileRoles files;
   files.reads_file_or_name("--rules", options.get("rules"));
   reads_networks(files, options);
-  files.writes("--out", out);
-  files.require_distinct();
+  files.writes_last("--out", out);
   adaptive.initial = static_cast<std::size_t>(options.integer("initial", 2));
   adaptive.around = static_cast<std::size_t>(options.integer("around", 1));
   adaptive.most_kernels = static_cast<std::size_t>(options.integer("most", 2));

@@ -131,8 +131,7 @@ void require_distinct_files(const OptionParser& options) {
   files.reads_measured("--kernels", options.required("kernels"));
   if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
   reads_networks(files, options);
-  files.writes("--out", options.required("out"));
-  files.require_distinct();
+  files.writes_last("--out", options.required("out"));
 }
 
 }  // namespace

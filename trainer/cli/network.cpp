@@ -104,9 +104,7 @@ nlohmann::json to_json(const Network& network) {
 }
 
 std::string text_of(const nasbench::TensorType& type) {
-  std::string text;
-  for (const std::int64_t dimension : type.shape) text += (text.empty() ? "" : "x") + std::to_string(dimension);
-  return (text.empty() ? "scalar" : text) + " " + std::string(nasbench::name(type.type));
+  return nasbench::format(type.shape) + " " + std::string(nasbench::name(type.type));
 }
 
 std::string row(const std::string& first, const std::array<std::string, 4>& others) {
@@ -225,10 +223,8 @@ void list(const Arguments& arguments) {
   if (!options.parse(arguments)) return;
   const nasbench::NetworkSpace& space = datasets::named_space(options.required("space"));
   const std::string archs = options.required("archs"), out = options.required("out");
-  FileRoles files;
-  files.reads("--archs", archs);
-  files.writes("--out", out);
-  files.require_distinct();
+  FileRoles files("--archs", archs);
+  files.writes_last("--out", out);
   const MadeFolders made(out);
   const std::vector<nasbench::Architecture> identities = named_networks(archs, space);
   write_file_atomically(out, nasbench::networks_json(identities).dump(1) + "\n");

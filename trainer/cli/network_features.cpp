@@ -44,12 +44,10 @@ void network_features(const std::vector<std::string>& arguments) {
   options.add_rest("network", "files of networks, or names that the predictor knows");
   if (!options.parse(arguments)) return;
   const std::string file = options.required("predictor"), out = options.required("out");
-  FileRoles files;
-  files.reads("--predictor", file);
+  FileRoles files("--predictor", file);
   reads_networks(files, options);
   for (const std::string& network : options.rest()) files.reads_file_or_name("the network", network);
-  files.writes("--out", out);
-  files.require_distinct();
+  files.writes_last("--out", out);
   const MadeFolders made(out);
   const auto predictor = trainer::load_predictor(file);
   const trainer::ExportedFormula formula = predictor->formula();
@@ -58,8 +56,7 @@ void network_features(const std::vector<std::string>& arguments) {
                      std::string(predictor->space().name()) +
                      ", whose export reads strings or has none; features are of networks by name");
   }
-  std::vector<nasbench::Architecture> networks = networks_of(options);
-  if (!options.rest().empty()) networks = arguments_of(options, predictor->space());
+  const std::vector<nasbench::Architecture> networks = networks_or_arguments(options, predictor->space());
   if (networks.empty()) throw UsageError("which networks? name them as arguments (model.onnx) or by --networks");
   write_file_atomically(out, table_of(predictor->space(), formula, networks));
   say_written(out, std::to_string(networks.size()) + " networks",

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <memory>
+#include <set>
 
 #include "datasets/tables/architecture_column.h"
 #include "nasbench/formats/network_file.h"
@@ -29,6 +31,10 @@ nasbench::NetworkReadOptions read_options(const OptionParser& options) {
     const auto [given, is_new] = read.shapes.insert(nasbench::parse_input_shape(text));
     if (!is_new) throw UsageError("--shape gives input '" + given->first + "' a shape twice");
   }
+  std::size_t sources = options.rest().size();
+  for (const char* option : {"networks", "explain"}) sources += options.all(option).size();
+  const bool by_name = options.rest().size() == 1 && !nasbench::is_network_file(options.rest().front());
+  if (sources > 1 || by_name) read.inputs_of_several = std::make_shared<std::set<std::string>>();
   return read;
 }
 
@@ -37,27 +43,26 @@ void reads_networks(FileRoles& files, const OptionParser& options) {
 }
 
 std::vector<nasbench::Architecture> networks_of(const OptionParser& options) {
-  if (!options.has("networks")) return {};
-  nasbench::NetworkReadOptions read = read_options(options);
-  // Networks that are named otherwise may be what a shape is for.
-  read.shapes_of_several = !options.rest().empty() || options.has("explain");
-  return networks_at(options, options.get("networks"), read);
+  return networks_at(options, "networks", read_options(options));
 }
 
-std::vector<nasbench::Architecture> arguments_of(const OptionParser& options, const nasbench::NetworkSpace& space) {
-  nasbench::NetworkReadOptions read = read_options(options);
-  read.shapes_of_several = options.has("networks");
+std::vector<nasbench::Architecture> networks_or_arguments(const OptionParser& options,
+                                                          const nasbench::NetworkSpace& space) {
+  const nasbench::NetworkReadOptions read = read_options(options);
+  std::vector<nasbench::Architecture> networks = networks_at(options, "networks", read);
+  if (options.rest().empty()) return networks;
   std::vector<datasets::LeftOutFile> left_out;
-  std::vector<nasbench::Architecture> architectures =
-      datasets::architectures_or_files(options.rest(), space, read, &left_out);
+  networks = datasets::architectures_or_files(options.rest(), space, read, &left_out);
+  datasets::require_shapes_used(read);
   report_left_out(options, left_out);
-  return architectures;
+  return networks;
 }
 
-std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& path,
+std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& option,
                                                 const nasbench::NetworkReadOptions& read) {
+  if (!options.has(option)) return {};
   std::vector<datasets::LeftOutFile> left_out;
-  std::vector<nasbench::Architecture> networks = datasets::read_networks(path, read, &left_out);
+  std::vector<nasbench::Architecture> networks = datasets::read_networks(options.get(option), read, &left_out);
   report_left_out(options, left_out);
   return networks;
 }

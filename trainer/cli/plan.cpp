@@ -80,8 +80,7 @@ bool adds_to_kit(const OptionParser& options) {
 }
 
 void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {
-  FileRoles files;
-  files.reads("--checkpoint", checkpoint);
+  FileRoles files("--checkpoint", checkpoint);
   if (options.has("archs")) files.reads("--archs", options.get("archs"));
   reads_measurements(files, options);
   reads_networks(files, options);
@@ -151,11 +150,12 @@ datasets::KitRequest kit_request(const OptionParser& options, std::uint64_t seed
   return kit;
 }
 
-/// Leaves out the networks that a kit could not copy whole.
-void leave_out_incomplete(const OptionParser& options, std::vector<nasbench::Architecture>& networks) {
+/// Leaves out the networks that a kit could not copy whole, and those of another format than most of them have.
+void leave_out_uncopied(const OptionParser& options, std::vector<nasbench::Architecture>& networks) {
   std::vector<datasets::LeftOutFile> left_out;
+  const std::string suffix = datasets::kit_suffix(networks);
   const auto cannot_be_copied = [&](const nasbench::Architecture& network) {
-    const std::optional<std::string> problem = datasets::kit_problem(network);
+    const std::optional<std::string> problem = datasets::kit_problem(network, suffix);
     if (problem) left_out.push_back({nasbench::networks().format(network), *problem});
     return problem.has_value();
   };
@@ -168,15 +168,15 @@ void leave_out_incomplete(const OptionParser& options, std::vector<nasbench::Arc
 void add_what_is_known(const OptionParser& options, const trainer::PoolModel& model, datasets::Quantity quantity,
                        bool quiet, trainer::PlanRequest& request) {
   const nasbench::NetworkSpace& space = *model.pool().space;
-  request.candidates = networks_of(options);
+  const nasbench::NetworkReadOptions read = read_options(options);
+  request.candidates = networks_at(options, "networks", read);
   if (options.has("networks") && &space != &nasbench::networks()) {
     throw InputError("--networks: the checkpoint is of the space " + std::string(space.name()) +
                      ", whose candidates are named by --archs");
   }
-  if (options.has("archs")) {
-    request.candidates = usable_architectures(options.get("archs"), space, quiet);
-  }
-  if (options.has("kit") && &space == &nasbench::networks()) leave_out_incomplete(options, request.candidates);
+  datasets::require_shapes_used(read);
+  if (options.has("archs")) request.candidates = usable_architectures(options.get("archs"), space, quiet);
+  if (options.has("kit") && &space == &nasbench::networks()) leave_out_uncopied(options, request.candidates);
   if (options.has("measurements")) {
     request.measured.quantity = quantity;
     trainer::add_measured(request.measured, read_measurements(options, space, quantity).measured, model);

@@ -98,8 +98,8 @@ double limit_of(const OptionParser& options) {
 
 /// What is asked for: the arguments, the file, the networks, or the whole space.
 std::vector<nasbench::Architecture> architectures_of(const OptionParser& options, const nasbench::NetworkSpace& space) {
-  const std::vector<nasbench::Architecture> networks = networks_of(options);
-  if (!options.rest().empty()) return arguments_of(options, space);
+  const std::vector<nasbench::Architecture> networks = networks_or_arguments(options, space);
+  if (!options.rest().empty()) return networks;
   if (!networks.empty() && &space != &nasbench::networks()) {
     throw InputError("--networks: this predictor is of the space " + std::string(space.name()) +
                      "; take one of the space networks");
@@ -154,13 +154,11 @@ void require_distinct_files(const OptionParser& options, const std::string& sour
   if (!options.rest().empty() && options.has("archs")) {
     throw UsageError("--archs and arguments are two ways to name architectures: give one");
   }
-  FileRoles files;
-  files.reads(options.has("device") ? "--checkpoint" : "--predictor", source);
+  FileRoles files(options.has("device") ? "--checkpoint" : "--predictor", source);
   if (options.has("archs")) files.reads("--archs", options.get("archs"));
   reads_networks(files, options);
   for (const std::string& architecture : options.rest()) files.reads_file_or_name("the network", architecture);
-  if (options.has("out")) files.writes("--out", options.get("out"));
-  files.require_distinct();
+  if (options.has("out")) files.writes_last("--out", options.get("out"));
 }
 
 std::unique_ptr<trainer::Predictor> predictor_of(const OptionParser& options, const std::string& source) {

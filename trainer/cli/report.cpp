@@ -1,5 +1,6 @@
 #include "trainer/report/report.h"
 
+#include "datasets/tables/network_sources.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
@@ -42,7 +43,6 @@ trainer::report::DeviceReportOptions report_options(const OptionParser& options)
   }
   if (options.has("explain")) result.explained = options.get<std::vector<std::string>>("explain");
   result.read = read_options(options);
-  result.read.shapes_of_several = options.has("networks") || result.explained.size() > 1;
   return result;
 }
 
@@ -78,13 +78,13 @@ void run(const std::vector<std::string>& arguments) {
   }
   reads_networks(files, options);
   if (options.has("accuracies")) files.reads("--accuracies", options.get("accuracies"));
-  files.writes("--out", out);
-  files.require_distinct();
+  files.writes_last("--out", out);
   const MadeFolders made(out);
   trainer::report::DeviceReportOptions asked = report_options(options);
-  asked.own = networks_of(options);
+  asked.own = networks_at(options, "networks", asked.read);
   asked.commands = commands_of(arguments, what);
   const trainer::report::Page page = trainer::report::make_report(what, asked);
+  datasets::require_shapes_used(asked.read);
   write_file_atomically(out, page.html());
   say_written(out, "page", "open it in a browser", options.has("quiet"));
   if (!options.has("pictures")) return;

@@ -33,7 +33,7 @@ void run(const std::vector<std::string>& arguments) {
   const auto runtime = descriptor::make_runtime(choice.runtime);
   nasbench::NetworkReadOptions read = read_options(options);
   read.batch = choice.options.batch;
-  read.shapes_of_several = true;
+  read.inputs_of_several = std::make_shared<std::set<std::string>>();
   const bool by_name = nasbench::is_network_file(text);
   const nasbench::NetworkSpace& space = by_name ? nasbench::networks() : *choice.space;
   nasbench::Network network =

@@ -27,12 +27,14 @@ void add_shape_option(OptionParser& options);
 /// stderr and left out. Throws InputError under --strict where there is one.
 std::vector<nasbench::Architecture> networks_of(const OptionParser& options);
 
-/// The arguments without names, as architectures or the files of networks; those that cannot be read are named and left
-/// out as above.
-std::vector<nasbench::Architecture> arguments_of(const OptionParser& options, const nasbench::NetworkSpace& space);
+/// The same of the arguments without names, which may be architectures of `space` or networks that --networks names
+/// too; of --networks where there are none. Throws InputError where a shape is for none of them.
+std::vector<nasbench::Architecture> networks_or_arguments(const OptionParser& options,
+                                                          const nasbench::NetworkSpace& space);
 
-/// As networks_of, of what another option names, with what else is said of its networks.
-std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& path,
+/// As networks_of, of an option of that name, with what else is said of its networks. Where several options name
+/// networks, datasets::require_shapes_used is for when all are read.
+std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& option,
                                                 const nasbench::NetworkReadOptions& read);
 
 /// Says on stderr which files were left out. Throws InputError under --strict where there is one.
@@ -41,7 +43,7 @@ void report_left_out(const OptionParser& options, const std::vector<datasets::Le
 /// What --networks names is read, where it is given.
 void reads_networks(FileRoles& files, const OptionParser& options);
 
-/// The shapes that --shape gives to the inputs of network files.
+/// The shapes that --shape gives to the inputs of network files, of several where more than one option names networks.
 nasbench::NetworkReadOptions read_options(const OptionParser& options);
 
 /// The usable architectures of a file; what is left out is reported. Throws InputError when nothing is usable.

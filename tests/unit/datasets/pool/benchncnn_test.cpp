@@ -43,6 +43,27 @@ TEST(Benchncnn, Lines_BecomeTheMeansOfADevice) {
   EXPECT_EQ(findings.first()[2].message(), "bench.txt:8: '1,2,3' is not a number; left out");
 }
 
+TEST(Benchncnn, BlanksInsideNumbers_AreReadWhereTheMeanHasNoneElseNamed) {
+  for (const char* name : {"blank_min", "blank_mean", "blank_thousands", "blank name", "blank_cut"}) know(name);
+  const std::string text =
+      "   blank_min  min =  12 .34  max =   13.00  avg =   12.50\n"
+      "  blank_mean  min =   12.34  max =   13.00  avg =   12 .50\n"
+      "blank_thousands  min = 1 234.00  max = 1 300.00  avg = 1 250,50\r\n"
+      "  blank name  min =    1.00  max =    2.00  avg =    1.50\n"
+      "   blank_cut  min =    1.00  max =\n";
+  EXPECT_TRUE(is_benchncnn_output(text));
+  Findings findings;
+  const DeviceRuntime device = parse_benchncnn(text, "bench.txt", "phone", findings);
+  ASSERT_EQ(device.latencies.size(), 2U);
+  EXPECT_EQ(nasbench::networks().format(device.latencies[0].architecture), "blank_min");
+  EXPECT_EQ(device.latencies[0].latency_ms, 12.5);
+  EXPECT_EQ(nasbench::networks().format(device.latencies[1].architecture), "blank name");
+  ASSERT_EQ(findings.total(), 3U);
+  EXPECT_EQ(findings.first()[0].message(), "bench.txt:2: '12 .50' is not a number; left out");
+  EXPECT_EQ(findings.first()[1].message(), "bench.txt:3: '1 250,50' is not a number; left out");
+  EXPECT_EQ(findings.first()[2].message().rfind("bench.txt:5: ", 0), 0U) << findings.first()[2].message();
+}
+
 TEST(Benchncnn, OtherTexts_AreNone) {
   EXPECT_FALSE(is_benchncnn_output("architecture,phone\nbench_squeeze,3.16\n"));
   EXPECT_FALSE(is_benchncnn_output(""));

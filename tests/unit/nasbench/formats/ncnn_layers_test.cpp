@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "nasbench/formats/ncnn_reader.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
 #include "tests/unit/nasbench/graph/network_text.h"
@@ -84,6 +85,38 @@ TEST(NcnnLayers, WhatMovesNumbersHasItsShape) {
   EXPECT_EQ(tensor_type(region, region.outputs.at(0)).shape, (Shape{1, 4, 5, 7}));
   const Network copied = network_of(image, {"Input s 0 1 s 0=2 1=8 2=4", "CopyTo c 2 1 x s y"});
   EXPECT_EQ(tensor_type(copied, copied.outputs.at(0)).shape, (Shape{1, 4, 8, 6}));
+}
+
+/// The parameter of an Einsum: how many characters its equation has, and they.
+std::string equation(const std::string& text) {
+  std::string numbers = "-23300=" + std::to_string(text.size());
+  for (const char c : text) numbers += "," + std::to_string(static_cast<int>(c));
+  return numbers;
+}
+
+TEST(NcnnLayers, AnEinsum_IsProductsOfMatrices) {
+  const Network computed =
+      network_of("0=6 1=8 2=4", {"Input w 0 1 w 0=5 1=6 2=4", "Einsum e 2 1 x w y " + equation("ijk,ikl->ijl")});
+  EXPECT_EQ(tensor_type(computed, computed.outputs.at(0)).shape, (Shape{1, 4, 8, 5}));
+  EXPECT_EQ(multiply_adds(computed), 4 * 8 * 6 * 5);
+  EXPECT_EQ(parameter_count(computed), 0);
+  const Network weighed =
+      network_of("0=6 1=8", {"MemoryData w 0 1 w 0=5 1=6", "Einsum e 2 1 x w y " + equation("ij,jk->ki")});
+  EXPECT_EQ(lines(weighed), (Lines{"linear 1x8x6 -> 1x8x5 float32", "transpose 1x8x5 -> 1x5x8 float32"}));
+  EXPECT_EQ(parameter_count(weighed), 5 * 6);
+  const Network trace = network_of("0=6 1=6", {"Einsum e 1 1 x y " + equation("ii")});
+  EXPECT_EQ(tensor_type(trace, trace.outputs.at(0)).shape, (Shape{1, 1}));
+}
+
+TEST(NcnnLayers, AnInverseSpectrogram_GivesTheSignalOfItsFrames) {
+  const auto signal = [](const std::string& parameters) {
+    const Network network = network_of("0=2 1=101 2=257", {"InverseSpectrogram s 1 1 x y " + parameters});
+    return tensor_type(network, network.outputs.at(0)).shape;
+  };
+  EXPECT_EQ(signal("0=512 1=1 2=160"), (Shape{1, 16000}));
+  EXPECT_EQ(signal("0=512 2=160"), (Shape{1, 16000, 2}));
+  EXPECT_EQ(signal("0=512 1=2 5=0"), (Shape{1, 100 * 128 + 512}));
+  EXPECT_THROW(network_of(image, {"InverseSpectrogram s 1 1 x y 0=512"}), FormatError);
 }
 
 TEST(NcnnLayers, ADeformableConvolution_HasTheProductsOfAPlainOne) {

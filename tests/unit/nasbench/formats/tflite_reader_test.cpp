@@ -209,7 +209,7 @@ TEST(TfliteReader, AnOpenBatch_IsWhatIsAskedFor) {
   EXPECT_NE(tflite_refusal(bytes, options).find("the file fixes it at 6"), std::string::npos);
   options.shapes = {{"column", {1, 6}}};
   EXPECT_NE(tflite_refusal(bytes, options).find("it has no input 'column'"), std::string::npos);
-  options.shapes_of_several = true;
+  options.inputs_of_several = std::make_shared<std::set<std::string>>();
   EXPECT_NO_THROW(read_tflite_bytes(bytes, options));
 }
 

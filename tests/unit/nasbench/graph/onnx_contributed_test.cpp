@@ -108,8 +108,95 @@ TEST(OnnxContributed, AnAttentionOfWindowsIsSaidNotToBeCounted) {
   EXPECT_NE(network.remarks.at(0).find("LongformerAttention; they hold 100 % of the bytes"), std::string::npos);
 }
 
+TEST(OnnxContributed, LinearAttentionHasAStateForEachHead) {
+  struct Case {
+    std::int64_t heads, shared, window;
+    std::string rule;
+    Shape output, state;
+    std::int64_t
+        products;  ///< of ten tokens: the state is asked by the query and updated; of a delta rule, asked twice
+  };
+  const std::vector<Case> cases = {{4, 4, 0, "gated_delta", {2, 5, 32}, {2, 4, 16, 8}, 10 * 3 * 4 * 16 * 8},
+                                   {4, 4, 0, "gated", {2, 5, 32}, {2, 4, 16, 8}, 10 * 2 * 4 * 16 * 8},
+                                   {4, 2, 0, "delta", {2, 5, 32}, {2, 2, 16, 8}, 10 * (4 + 2 * 2) * 16 * 8},
+                                   {2, 4, 3, "linear", {2, 5, 32}, {3, 2, 4, 16, 8}, 10 * 2 * 4 * 16 * 8}};
+  for (const bool contributed : {true, false}) {
+    for (const Case& one : cases) {
+      Model model;
+      model.input("q", {2, 5, one.heads * 16}).input("k", {2, 5, one.shared * 16}).input("v", {2, 5, one.shared * 8});
+      model.input("decay", {2, 5, one.shared}).input("beta", {2, 5, one.shared}).output("y").output("state");
+      onnx::NodeProto& node = model.node("LinearAttention", {"q", "k", "v", "", "decay", "beta"}, {"y", "state"});
+      if (contributed) node.set_domain("com.microsoft");
+      set_integer(node, "q_num_heads", one.heads);
+      set_integer(node, "kv_num_heads", one.shared);
+      set_integer(node, "state_window", one.window);
+      set_text(node, "update_rule", one.rule);
+      const Network network = read(model);
+      EXPECT_EQ(output_of(network), one.output) << one.rule;
+      EXPECT_EQ(tensor_type(network, network.outputs.at(1)).shape, one.state) << one.rule;
+      EXPECT_EQ(multiply_adds(network), one.products) << one.rule;
+      EXPECT_TRUE(network.remarks.empty());
+    }
+  }
+}
+
+TEST(OnnxContributed, AGatedDeltaNetTakesTokensByHeadAndGivesItsStatesAgain) {
+  for (const bool batched : {false, true}) {
+    const auto with_tokens = [&](std::int64_t heads, std::int64_t size) {
+      return batched ? Shape{3, 4, heads, size} : Shape{12, heads, size};
+    };
+    Model model;
+    model.input("q", with_tokens(2, 16)).input("k", with_tokens(2, 16)).input("v", with_tokens(6, 8));
+    model.input("ends", {4}, TensorProto::INT32).input("past", {3, 6, 8, 16}).input("count", {3}, TensorProto::INT32);
+    model.input("decay", batched ? Shape{3, 4, 6} : Shape{12, 6})
+        .input("beta", batched ? Shape{3, 4, 6} : Shape{12, 6});
+    model.weights("a_log", {6}).weights("dt_bias", {6}).output("y").output("state").output("update");
+    const std::string ends = batched ? "" : "ends", past = batched ? "past" : "";
+    onnx::NodeProto& node =
+        model.node("GatedDeltaNet", {"q", "k", "v", ends, "decay", "beta", past, "a_log", "dt_bias", "count"},
+                   {"y", "state", "update"});
+    node.set_domain("com.microsoft");
+    set_integer(node, "state_update_capacity", 2);
+    const Network network = read(model);
+    EXPECT_EQ(output_of(network), with_tokens(6, 8));
+    EXPECT_EQ(tensor_type(network, network.outputs.at(1)).shape, (Shape{3, 6, 8, 16}));
+    EXPECT_EQ(tensor_type(network, network.outputs.at(2)).shape, (Shape{3, 2 * (6 + 2 * 16 + 6 * 8)}));
+    EXPECT_EQ(multiply_adds(network), 12 * 3 * 6 * 16 * 8);
+    EXPECT_EQ(parameter_count(network), 12);
+  }
+}
+
+TEST(OnnxContributed, PagedAttentionMeetsAllKeysThatItsTableHasRoomFor) {
+  for (const std::string form : {"separate", "packed", "latent"}) {
+    Model model;
+    const bool packed = form == "packed", latent = form == "latent";
+    const std::int64_t shared = latent ? 1 : 2;
+    model.input("q", {7, packed ? (4 + 2 * 2) * 16 : 4 * 16}).input("k", {7, shared * 16}).input("v", {7, shared * 16});
+    model.input("keys", {32, 16, shared, 16}).input("values", {32, 16, shared, 16});
+    model.input("ends", {3}, TensorProto::INT32).input("past", {2}, TensorProto::INT32);
+    model.input("table", {2, 5}, TensorProto::INT32).output("y").output("keys_out");
+    const std::string k = packed ? "" : "k", v = packed || latent ? "" : "v", values = latent ? "" : "values";
+    onnx::NodeProto& node =
+        model.node("PagedAttention", {"q", k, v, "keys", values, "ends", "past", "table"}, {"y", "keys_out"});
+    node.set_domain("com.microsoft");
+    set_integer(node, "num_heads", 4);
+    set_integer(node, "kv_num_heads", shared);
+    if (latent) set_integer(node, "v_head_size", 8);
+    const Network network = read(model);
+    EXPECT_EQ(output_of(network), (Shape{7, latent ? 4 * 8 : 4 * 16})) << form;
+    EXPECT_EQ(tensor_type(network, network.outputs.at(1)).shape, (Shape{32, 16, shared, 16})) << form;
+    EXPECT_EQ(multiply_adds(network), 7 * 4 * (16 + (latent ? 8 : 16)) * 5 * 16) << form;
+  }
+}
+
+TEST(OnnxContributed, AGatedDeltaNetWithoutKeysIsRefusedWithItsNameAndTheWayOut) {
+  OneNode packed = contributed("GatedDeltaNet", {12, 160}, {"x"});
+  packed.node->set_name("layer_0");
+  expect_refusal(packed.model, {"GatedDeltaNet", "layer_0", "the shape of its output 'y' is unknown", "value_info"});
+}
+
 TEST(OnnxContributed, WhatIsNotKnownIsNamedWithTheBytesThatItsFileShows) {
-  for (const std::string type : {"PagedAttention", "EPContext"}) {
+  for (const std::string type : {"FoldedAttention", "EPContext"}) {
     OneNode unknown = contributed(type, {20, 64}, {"x"});
     unknown.model.value("y", {20, 64});
     const std::string compiled(5000, 'a');
