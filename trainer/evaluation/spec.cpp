@@ -242,9 +242,8 @@ ExperimentSpec spec_of(const JsonField& value, const std::filesystem::path& fold
   const JsonField pools = value.at("pools"), methods = value.at("methods");
   for (const JsonField& pool : pools.list()) spec.pools.push_back(pool_of(pool));
   require_distinct(pools, spec.pools);
-  for (const JsonField& sampler : value.at("samplers").list()) {
-    spec.samplers.push_back(sampler.one_of(plan_samplers()));
-  }
+  const JsonField samplers = value.at("samplers");
+  for (const JsonField& sampler : samplers.list()) spec.samplers.push_back(sampler.one_of(plan_samplers()));
   for (const JsonField& samples : value.at("samples").list()) {
     spec.samples.push_back(static_cast<std::size_t>(samples.whole_number(0, most_rows)));
   }
@@ -260,14 +259,6 @@ ExperimentSpec spec_of(const JsonField& value, const std::filesystem::path& fold
   return spec;
 }
 
-}  // namespace
-
-std::vector<std::string> pool_strategy_names() {
-  return {"others", "same-runtime", "other-runtimes", "other-families"};
-}
-
-namespace {
-
 /// Whoever reads a result has to see that it is not the whole experiment's: its name and description say so.
 void mark_as_quick(json& document) {
   const auto text_of = [&](const char* key) {
@@ -281,6 +272,10 @@ void mark_as_quick(json& document) {
 }
 
 }  // namespace
+
+std::vector<std::string> pool_strategy_names() {
+  return {"others", "same-runtime", "other-runtimes", "other-families"};
+}
 
 ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick) {
   json document = parse_json(text, file);
