@@ -4,6 +4,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "nasbench/support/error.h"
@@ -146,6 +147,13 @@ void draw_together(const std::vector<Measured>& measured, const LibraryOptions& 
   }
 }
 
+/// Gives all devices their costs with_unseen().
+void impute_unseen(const PoolNumbers& pool, const ImputationOptions& options, Eigen::MatrixXd& costs) {
+  const CostEvidence evidence = cost_evidence(pool, options);
+  const Eigen::MatrixXd fitted = costs;
+  for (Index d = 0; d < costs.rows(); ++d) costs.row(d) = with_unseen(evidence, options, fitted, d);
+}
+
 /// What decisions add to the operators' costs.
 void add_decision_costs(const Measured& measured, Index operator_features, double penalty, Eigen::VectorXd& costs) {
   const Index decisions = costs.size() - operator_features;
@@ -221,6 +229,17 @@ Eigen::VectorXd residual_weights(const PoolNumbers& pool, Index device, const Ei
   return weights;
 }
 
+Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& places) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Eigen::ArrayXd sizes = places.rightCols<1>();
+  Eigen::MatrixXd ranges(pool.latency_ms.rows(), 2);
+  for (Index d = 0; d < ranges.rows(); ++d) {
+    const auto measured = pool.latency_ms.row(d).transpose().array().isFinite();
+    ranges.row(d) << measured.select(sizes, infinity).minCoeff(), measured.select(sizes, -infinity).maxCoeff();
+  }
+  return ranges;
+}
+
 void keep_common_residuals(CostLibrary& library) {
   if (!library.places.compared() || library.known_weights.size() == 0) return;
   const Eigen::MatrixXd common = common_directions(library.known_weights);
@@ -281,14 +300,10 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.median_ms[d] = measured.back().median_ms;
   }
   if (compared && options.typical_pull > 0) draw_together(measured, options, library.costs);
-  if (compared && options.typical_pull == 0) {
-    const CostEvidence evidence = cost_evidence(pool, options.imputation);
-    const Eigen::MatrixXd fitted = library.costs;
-    for (Index d = 0; d < devices; ++d) library.costs.row(d) = with_unseen(evidence, options.imputation, fitted, d);
-  }
+  if (compared && options.typical_pull == 0) impute_unseen(pool, options.imputation, library.costs);
   for (Index d = 0; d < devices; ++d) {
-    const Eigen::ArrayXd residuals = log_residuals(measured[static_cast<std::size_t>(d)], library.costs.row(d));
-    library.log_rms[d] = std::sqrt(residuals.square().mean());
+    const Measured& own = measured[static_cast<std::size_t>(d)];
+    library.log_rms[d] = std::sqrt(log_residuals(own, library.costs.row(d)).square().mean());
   }
   library.differences = profile_differences(pool.features, library.costs);
   if (!compared) return library;
@@ -299,6 +314,7 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
   library.places = {library.costs.colwise().mean().transpose().cwiseMax(trifle.matrix()), options.similarity_length,
                     options.similarity_scale, options.similarity_noise};
   library.known = library.places.of(pool.features);
+  library.sizes = size_ranges(pool, library.known);
   const Eigen::MatrixXd kernel = similarity(library.known, library.known);
   library.known_weights.resize(pool.features.rows(), devices);
   for (Index d = 0; d < devices; ++d) {
@@ -355,6 +371,7 @@ CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size
   part.error_scale.resize(part.costs.rows());
   part.differences = library.differences(rows, rows);
   if (library.places.compared()) part.known_weights = library.known_weights(Eigen::all, rows);
+  if (library.sizes.rows() > 0) part.sizes = library.sizes(rows, Eigen::all);
   part.kinds = kinds_of_devices(library.kinds, devices, library.scale);
   part.groups = groups_of_devices(library.groups, devices);
   set_usual_residuals(part);

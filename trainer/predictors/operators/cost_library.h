@@ -104,6 +104,9 @@ struct CostLibrary {
   NetworkPlaces places;
   Eigen::MatrixXd known;          ///< places of the pool's networks, [networks, features + 1]; empty: not compared
   Eigen::MatrixXd known_weights;  ///< [networks, devices]: a device's log residual at x is similarity(x, known) · them
+  /// Of the networks that each device measured the smallest and the largest place of their size, [devices, 2]; empty in
+  /// files of earlier versions.
+  Eigen::MatrixXd sizes;
   /// What the squares of log_rms are multiplied with to be the variance of log latency of networks unlike all that are
   /// known; calibration finds it.
   double residual_factor = 1;
@@ -164,6 +167,9 @@ Eigen::MatrixXd profile_differences(const Eigen::MatrixXd& features, const Eigen
 /// its weights, zero elsewhere, [networks]. `kernel` says how alike the pool's networks are.
 Eigen::VectorXd residual_weights(const PoolNumbers& pool, Eigen::Index device, const Eigen::VectorXd& costs,
                                  const Eigen::MatrixXd& kernel, double noise);
+
+/// CostLibrary::sizes of a pool whose networks have these places.
+Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& places);
 
 /// Keeps of the devices' residuals what devices have in common: their leading principal components, as few as hold
 /// half of the squares. With all of them, every latency of the pool could be computed from the library.

@@ -161,6 +161,10 @@ void append_known(const PoolNumbers& numbers, const CostLibrary& own, CostLibrar
     kind.residual_factor.conservativeResize(known + places.rows(), Eigen::NoChange);
     kind.residual_factor.bottomRows(places.rows()).setZero();
   }
+  if (library.sizes.rows() > 0) {
+    library.sizes.conservativeResize(devices + added, Eigen::NoChange);
+    library.sizes.bottomRows(added) = size_ranges(numbers, places);
+  }
   for (Index d = 0; d < added; ++d) {
     library.known_weights.col(devices + d).tail(places.rows()) =
         residual_weights(numbers, d, own.costs.row(d), kernel, library.places.noise);

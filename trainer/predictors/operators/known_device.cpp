@@ -32,6 +32,20 @@ Remaining without_part(const PoolNumbers& pool, const std::vector<std::size_t>& 
   return rest;
 }
 
+/// The networks of the library that are no smaller and no larger than all that the device measured: of others it knows
+/// nothing, whatever other devices measured.
+std::vector<Index> networks_within(const CostLibrary& library, Index device) {
+  constexpr double rounding = 1e-4;  // of places that were kept as floats
+  std::vector<Index> within;
+  for (Index n = 0; n < library.known.rows(); ++n) {
+    const double size = library.known(n, library.known.cols() - 1);
+    const bool is_within = library.sizes.rows() == 0 ||
+                           (size >= library.sizes(device, 0) - rounding && size <= library.sizes(device, 1) + rounding);
+    if (is_within) within.push_back(n);
+  }
+  return within;
+}
+
 /// Adds the errors of all devices on the networks of one part.
 void add_errors(const FittedPool& fitted, const datasets::Pool& pool, const std::vector<std::size_t>& part_of,
                 std::size_t part, const CostLibrary& calibrated, const LibraryOptions& library_options,
@@ -90,8 +104,9 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   add_spread(begin, covariance, static_cast<Index>(library.operator_features), posterior);
   posterior.places = library.places;
   if (!library.places.compared()) return posterior;
-  posterior.anchors = library.known;
-  posterior.anchor_weights = library.known_weights.col(number);
+  const std::vector<Index> within = networks_within(library, number);
+  posterior.anchors = library.known(within, Eigen::all);
+  posterior.anchor_weights = library.known_weights(within, number);
   posterior.residual_variance = library.residual_variance_of(device);
   posterior.reach_variance = library.reach_variance;
   return posterior;

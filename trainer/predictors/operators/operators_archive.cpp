@@ -289,6 +289,7 @@ void put_library(Archive& archive, const CostLibrary& library, Exactness exactne
   archive.card["known_share"] = library.known_share;
   put(archive, "library.known", library.known, exactness);
   put(archive, "library.known_weights", library.known_weights, exactness);
+  if (library.sizes.rows() > 0) put(archive, "library.sizes", library.sizes);
   put_kinds(archive, library, exactness);
   put_groups(archive, library, exactness);
 }
@@ -321,6 +322,7 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   library.known = get(archive, "library.known", any_size, features + 1);
   if (library.known.rows() == 0) throw FormatError("array 'library.known' has no network");
   library.known_weights = get(archive, "library.known_weights", library.known.rows(), devices);
+  if (archive.has("library.sizes")) library.sizes = get(archive, "library.sizes", devices, 2);
   const double fitted = library.residual_variance();
   if (fitted > 0) {
     library.residual_factor = JsonField(archive).at("residual_variance").number(not_negative) / fitted;

@@ -11,6 +11,7 @@
 #include "nasbench/support/random.h"
 #include "tests/unit/trainer/predictors/operators/cost_bench.h"
 #include "trainer/predictors/operators/cost_planning.h"
+#include "trainer/predictors/operators/known_device.h"
 #include "trainer/predictors/operators/operators_archive.h"
 
 namespace tenshot::trainer::operators {
@@ -124,6 +125,34 @@ TEST(CostLibrary, KnowsWhatDecisionsAddToOperators) {
   EXPECT_NEAR(fitted[0], 10, 0.1);
   EXPECT_NEAR(fitted[1], 11, 0.1);
   EXPECT_FALSE(library.places.compared());
+}
+
+TEST(CostPosterior, OfAKnownDeviceReachesFromItsOwnNetworksAlone) {
+  // Of eighty networks the first device measured the forty that cost it least; the others measured all.
+  Bench bench = bench_of(8, 80, 6, 4);
+  std::vector<double> sorted(80);
+  Eigen::Map<Eigen::VectorXd>(sorted.data(), 80) = bench.pool.latency_ms.row(0);
+  std::sort(sorted.begin(), sorted.end());
+  for (Index n = 0; n < 80; ++n) {
+    if (bench.pool.latency_ms(0, n) > sorted[39]) bench.pool.latency_ms(0, n) = std::nan("");
+  }
+  CostLibrary library = fit_library(bench.pool);
+  library.reach_variance = {1, 1};
+  const CostPrior prior = cost_priors(library, {}, 0).front(), of_other = cost_priors(library, {}, 1).front();
+  const auto of = [&](std::size_t device, const CostPrior& own) {
+    return predict(known_posterior(library, device, own, 6, {}), table_of(bench.pool.features));
+  };
+  const LogLatency first = of(0, prior), other = of(1, of_other);
+  Index costliest = 0;
+  bench.pool.latency_ms.row(1).maxCoeff(&costliest);
+  EXPECT_GT(first.reach[costliest], 0.1);
+  EXPECT_NEAR(other.reach[costliest], 0, 1e-3);
+  for (Index n = 0; n < 80; ++n) {
+    const bool is_own = std::isfinite(bench.pool.latency_ms(0, n));
+    EXPECT_LT(is_own ? std::abs(first.reach[n]) : 0, 1e-3) << n;
+  }
+  library.sizes.resize(0, 0);  // as in files of earlier versions
+  EXPECT_NEAR(of(0, prior).reach[costliest], 0, 1e-3);
 }
 
 TEST(CostPosterior, PredictsADeviceLikeThePoolsWithinAPercent) {
