@@ -301,8 +301,7 @@ def least_held(rows):
 
 def page(work, folder):
     groups = defaultdict(list)
-    runs = read(Path(work) / "results.csv")
-    for row in runs:
+    for row in read(Path(work) / "results.csv"):
         groups[row["class"], row["pool"]].append(row)
     lines = [ABOUT, "| new | from | device-runtimes | within ±10 % | within ±20 % | 90 % intervals hold |", "|---|---|---|---|---|---|"]
     means = []

@@ -1,10 +1,10 @@
 // What costs of operators that a device-runtime never measured are worth where they are taken from others, under
 // settings of ImputationOptions. Usage: unseen_groups POOL… Each group of operators is hidden from each device-runtime
 // in turn: the networks that have one leave its fit, and are predicted by its other costs and those of others. A
-// device-runtime keeps at least twelve networks and has at least two to predict; of tables with more than a hundred
-// device-runtimes of one runtime one in eight is looked at. Prints Markdown: the mean error of log latency by runtime,
-// a group and a device-runtime with the same weight, and how often intervals hold, by how many times what operators
-// count as they may cost (encoded_features.cpp), with a deviation of 15 % beside them.
+// device-runtime keeps at least twelve networks and has at least two to predict; of more than a hundred device-runtimes
+// of one runtime one in eight is looked at. Prints Markdown: the mean error of log latency by runtime, a group and a
+// device-runtime with the same weight, and how often intervals hold, by how many times what operators count as they may
+// cost (unknown_deviation), with a deviation of 15 % beside that.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,9 @@
 #include "datasets/pool/joined_pools.h"
 #include "experiments/shared/program.h"
 #include "nasbench/support/number_text.h"
+#include "nasbench/support/quantiles.h"
 #include "trainer/predictors/operators/cost_imputation.h"
+#include "trainer/predictors/operators/encoded_features.h"
 #include "trainer/predictors/operators/pool_costs.h"
 
 namespace {
@@ -25,7 +27,7 @@ using namespace tenshot::trainer::operators;
 using Eigen::Index;
 
 constexpr std::size_t fewest_left = 12, fewest_hidden = 2;
-constexpr double other_deviation = 0.15, ninety = 1.645;
+constexpr double other_deviation = 0.15;
 const std::vector<double> powers = {0, 1, 2, 4}, others = {1e-9, 1}, times = {1, 2, 3, 6};
 
 struct Score {
@@ -57,8 +59,8 @@ void score(const PoolNumbers& pool, Index device, std::size_t group, const std::
     const double error = std::abs(std::log(pool.latency_ms(device, n) / whole));
     score.error += error / count;
     for (const double factor : times) {
-      const double own = std::clamp(std::log1p(factor * (whole / std::max(rest, 1e-9) - 1)), 0.1, 2.0);
-      score.holds[factor] += (error <= ninety * std::hypot(own, other_deviation)) / count;
+      const double own = unknown_deviation(std::log(whole / std::max(rest, 1e-9)), factor);
+      score.holds[factor] += (error <= normal_quantile(0.95) * std::hypot(own, other_deviation)) / count;
     }
   }
   ++score.runs;
@@ -129,8 +131,7 @@ void print(const Scores& scores) {
 
 void run(int argc, char** argv) {
   const datasets::Pool pool = datasets::read_pools({argv + 1, argv + argc});
-  LibraryOptions plain;
-  const FittedPool fitted = fit_pool(pool, plain);
+  const FittedPool fitted = fit_pool(pool, {});
   const PoolNumbers& numbers = fitted.numbers;
   std::map<std::string, std::size_t> of_runtime, seen;
   for (const std::string& runtime : numbers.labels.kind) ++of_runtime[runtime];

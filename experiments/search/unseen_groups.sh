@@ -21,13 +21,13 @@ for name in mobile-cnn ncnn-boards help-fbnet help-ofa; do pools+=("$imported/$n
 A group of operators is hidden from a device-runtime: the networks that have one leave its fit, and are predicted by its own
 other costs and what other device-runtimes say of the group. All that the shipped knowledge is made of is in the pool. Those
 who say it count by the sum of squared differences of their operators' log sizes, to a power (`evidence_power`), and those of
-another runtime `other_runtimes` as much. Before, all counted alike (0; 1): boards whose networks have one transposed
-convolution of one size then told ONNX Runtime that each takes 24 ms, whatever its size. What ships is 2; 1e-09.
+another runtime `other_runtimes` as much. Before, all counted alike (0; 1): boards, whose networks have a single transposed
+convolution of one size, made it a fixed cost for all other runtimes, whatever its size. What ships is 2; 1e-09.
 
 Intervals: what the hidden operators count as may be so many times as much; 3 ships. Groups that nearly every network has
 are hidden too, and little is left to fit then: holding fewer than 90 % is expected of the table as a whole. Looked at before
-this table, on the same pools, were sums of squares to the power of one, less for other runtimes (1e-3), numbers of networks
-in the place of squares, and the group most alike on the device itself, which is better for transposed convolutions alone.
+this table, on the same pools, were less for other runtimes (1e-3), numbers of networks in the place of squares, and the group
+most alike on the device itself.
 
 TEXT
   OPENBLAS_NUM_THREADS=1 "$build/experiments/unseen_groups" "${pools[@]}"

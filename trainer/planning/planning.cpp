@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
-#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 

@@ -1,9 +1,7 @@
 #include "trainer/predictors/operators/cost_imputation.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
-#include <vector>
 
 namespace tenshot::trainer::operators {
 namespace {

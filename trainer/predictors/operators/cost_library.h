@@ -23,7 +23,7 @@ struct PoolNumbers {
 };
 
 /// How costs of operators that none of a device's networks has are taken from other devices (cost_imputation.h). Chosen
-/// by experiments/search/unseen_groups.cpp.
+/// by experiments/search/unseen_groups.sh.
 struct ImputationOptions {
   double evidence_power = 2;     ///< larger trusts fewer devices, those that measured operators of the most sizes
   double other_runtimes = 1e-9;  ///< what devices of another runtime weigh; smaller asks them only where no other knows

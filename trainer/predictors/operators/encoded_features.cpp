@@ -15,7 +15,6 @@ using nasbench::SearchSpace;
 /// Smallest and largest standard deviation of log latency that operators unknown to the pool add: the largest is that
 /// of a network which has no others.
 constexpr double least_unknown_deviation = 0.1, most_unknown_deviation = 2;
-constexpr double unknown_times = 3;  ///< how many times what they count as unknown operators may well cost
 
 /// For each part of the space's operators, the decisions that it depends on.
 std::vector<std::vector<std::size_t>> decisions_of_parts(const SearchSpace& space) {
@@ -113,6 +112,10 @@ EncodedFeatures encoded_features(const SearchSpace& space, const FeatureMap& map
   return result;
 }
 
+double unknown_deviation(double share, double times) {
+  return std::clamp(std::log1p(times * std::abs(std::expm1(share))), least_unknown_deviation, most_unknown_deviation);
+}
+
 Eigen::VectorXd unknown_deviations(const NetworkSpace& space, const FeatureMap& map, const CostPosterior& posterior,
                                    const std::vector<Architecture>& architectures) {
   Eigen::VectorXd deviations = Eigen::VectorXd::Zero(static_cast<Index>(architectures.size()));
@@ -129,8 +132,7 @@ Eigen::VectorXd unknown_deviations(const NetworkSpace& space, const FeatureMap& 
   const LogLatency without = predict(posterior, feature_table(map, space, unknown, UnknownOperators::left_out));
   for (std::size_t u = 0; u < unknown.size(); ++u) {
     const double share = with.mean[static_cast<Index>(u)] - without.mean[static_cast<Index>(u)];
-    const double deviation = std::log1p(unknown_times * std::abs(std::expm1(share)));
-    deviations[places[u]] = std::clamp(deviation, least_unknown_deviation, most_unknown_deviation);
+    deviations[places[u]] = unknown_deviation(share);
   }
   return deviations;
 }

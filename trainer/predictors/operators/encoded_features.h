@@ -34,6 +34,10 @@ struct EncodedFeatures {
 /// The features of a space whose every combination of options is an architecture.
 EncodedFeatures encoded_features(const nasbench::SearchSpace& space, const FeatureMap& map);
 
+/// The standard deviation of log latency that unknown operators add to a network, whose log latency is expected to be
+/// `share` longer by them: they may well cost so many times as much (experiments/search/unseen_groups.md).
+double unknown_deviation(double share, double times = 3);
+
 /// The standard deviation of log latency that operators unknown to the pool add, one for each network: all that they
 /// may well take, and at least 10 %; 0 where all operators are known.
 Eigen::VectorXd unknown_deviations(const nasbench::NetworkSpace& space, const FeatureMap& map,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nasbench/support/error.h"
 #include "trainer/predictors/operators/pool_costs.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 
@@ -105,6 +106,7 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   posterior.places = library.places;
   if (!library.places.compared()) return posterior;
   const std::vector<Index> within = networks_within(library, number);
+  if (within.empty()) throw FormatError("array 'library.sizes' leaves a device no network of 'library.known'");
   posterior.anchors = library.known(within, Eigen::all);
   posterior.anchor_weights = library.known_weights(within, number);
   posterior.residual_variance = library.residual_variance_of(device);

@@ -61,11 +61,9 @@ PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool) {
   PoolNumbers numbers;
   numbers.features = feature_table(shared, *pool.space, matrix.architectures).rows();
   numbers.operator_features = map.operator_features();
-  for (std::size_t f = 0; f < map.features() && map.options.empty(); ++f) {
-    numbers.groups.push_back(f == 0 ? 0 : 1 + (map.raw[f] - 1) / measures_of_group);
-  }
   if (map.options.empty() && !map.of_starts()) {
     numbers.scale = feature_scale(map);
+    for (const std::size_t f : map.raw) numbers.groups.push_back((f + measures_of_group - 1) / measures_of_group);
     for (const datasets::DeviceRuntime& device : pool.devices) {
       numbers.labels.kind.push_back(device.runtime.empty() ? "a runtime without a name" : device.runtime);
       numbers.labels.board.push_back(device.device.empty() ? device.id : device.device);

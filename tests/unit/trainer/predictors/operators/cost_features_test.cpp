@@ -108,19 +108,25 @@ TEST(CostFeatures, OfAReshapeAreNone) {
   EXPECT_EQ(features.sum(), 1);  // the base alone
 }
 
-/// The features of starts of networks by name, times their units.
+nasbench::Architecture network(const std::string& name, const std::vector<OperatorSpecification>& operators) {
+  return nasbench::add_network(nasbench::named_network(name, operators, "test"));
+}
+
+/// A feature of a network by its name, times its unit.
+double feature_of(const FeatureMap& map, const nasbench::Architecture& architecture, const std::string& name) {
+  const Eigen::VectorXd row = feature_table(map, nasbench::networks(), {architecture}).rows().row(0);
+  for (std::size_t f = 0; f < map.features(); ++f) {
+    if (map.name(f) == name) return row[static_cast<Eigen::Index>(f)] * map.unit[static_cast<Eigen::Index>(f)];
+  }
+  ADD_FAILURE() << "no feature " << name;
+  return -1;
+}
+
+/// The features of starts.
 class StartFeatures : public ::testing::Test {
  protected:
-  static nasbench::Architecture network(const std::string& name, const std::vector<OperatorSpecification>& operators) {
-    return nasbench::add_network(nasbench::named_network(name, operators, "test"));
-  }
   double of(const nasbench::Architecture& architecture, const std::string& name) const {
-    const Eigen::VectorXd row = feature_table(map, nasbench::networks(), {architecture}).rows().row(0);
-    for (std::size_t f = 0; f < map.features(); ++f) {
-      if (map.name(f) == name) return row[static_cast<Eigen::Index>(f)] * map.unit[static_cast<Eigen::Index>(f)];
-    }
-    ADD_FAILURE() << "no feature " << name;
-    return -1;
+    return feature_of(map, architecture, name);
   }
   nasbench::Architecture twice = network("twice", {convolution(3, 1, 4, 8, 5), convolution(3, 1, 8, 8, 5)});
   nasbench::Architecture mixed = network("mixed", {convolution(3, 1, 4, 8, 5), convolution(3, 8, 8, 8, 5)});
@@ -175,22 +181,13 @@ OperatorSpecification opaque(const std::string& type) {
 }
 
 TEST(CostFeatures, AnOperatorOfATypeThatNobodyMeasuredCountsAsWhatIsMostLikeIt) {
-  const auto network = [](const std::string& name, const std::vector<OperatorSpecification>& operators) {
-    return nasbench::add_network(nasbench::named_network(name, operators, "test"));
-  };
   OperatorSpecification sum = opaque("");
   sum.kind = OperatorKind::add;
   sum.inputs.push_back(sum.inputs[0]);
   const nasbench::Architecture known = network("known type", {convolution(3, 1, 4, 8, 5), opaque("LRN"), sum});
   const nasbench::Architecture other = network("new type", {convolution(3, 1, 4, 8, 5), opaque("Atan")});
   FeatureMap map = make_feature_map(nasbench::networks(), {known});
-  const auto of = [&map](const nasbench::Architecture& architecture, const std::string& name) {
-    const Eigen::VectorXd row = feature_table(map, nasbench::networks(), {architecture}).rows().row(0);
-    for (std::size_t f = 0; f < map.features(); ++f) {
-      if (map.name(f) == name) return row[static_cast<Eigen::Index>(f)] * map.unit[static_cast<Eigen::Index>(f)];
-    }
-    return -1.0;
-  };
+  const auto of = [&map](const auto& architecture, const char* name) { return feature_of(map, architecture, name); };
   EXPECT_EQ(of(known, "opaque.count"), 1);
   EXPECT_EQ(of(other, "opaque.count"), 0);
   EXPECT_EQ(of(other, "elementwise.count"), 1);

@@ -151,6 +151,8 @@ TEST(CostPosterior, OfAKnownDeviceReachesFromItsOwnNetworksAlone) {
     const bool is_own = std::isfinite(bench.pool.latency_ms(0, n));
     EXPECT_LT(is_own ? std::abs(first.reach[n]) : 0, 1e-3) << n;
   }
+  library.sizes.row(0).setConstant(1e6);  // as in a file that was altered
+  EXPECT_THROW(of(0, prior), FormatError);
   library.sizes.resize(0, 0);  // as in files of earlier versions
   EXPECT_NEAR(of(0, prior).reach[costliest], 0, 1e-3);
 }
