@@ -130,7 +130,6 @@ void element_by_element(LayerReader& layer) {
                             : number == 1 ? OperatorKind::add
                                           : OperatorKind::elementwise;
   NetworkNode node = layer.node(kind, shape, kind == OperatorKind::elementwise ? "maximum" : "");
-  if (node.inputs.empty()) throw FormatError("all its inputs are constants");
   append(layer, std::move(node));
 }
 

@@ -98,7 +98,10 @@ NetworkNode same_shape(LayerReader& layer, OperatorKind kind, const std::string&
   return node;
 }
 
-void append(LayerReader& layer, NetworkNode node) { layer.give(layer.builder().append(std::move(node))); }
+void append(LayerReader& layer, NetworkNode node) {
+  if (node.inputs.empty()) return layer.give_constant(node.outputs[0].shape);
+  layer.give(layer.builder().append(std::move(node)));
+}
 
 Source activated(LayerReader& layer, const Source& source, int kind, const std::vector<double>& numbers) {
   static const std::vector<std::string> functions = {"",        "relu", "leaky_relu", "clip",

@@ -86,7 +86,7 @@ class LayerReader {
 
 /// A node of one computed input, of its shape.
 NetworkNode same_shape(LayerReader& layer, OperatorKind kind, const std::string& function = "");
-/// Adds the node and gives its output.
+/// Adds the node and gives its output; a constant where all that it reads are constants.
 void append(LayerReader& layer, NetworkNode node);
 
 /// Activation `kind` of `source` (LayerReader::give_activated).

@@ -128,21 +128,18 @@ void permute(LayerReader& layer) {
 void concatenate(LayerReader& layer) {
   const std::int64_t axis = layer.axis(layer.whole(0, 0));
   Shape shape = layer.shape();
-  bool computed = false;
   std::int64_t extent = 0;
   for (std::size_t i = 0; i < layer.size(); ++i) {
     Shape other = layer.shape(i);
     if (other.size() != shape.size()) throw FormatError("its inputs have different numbers of dimensions");
     extent += std::exchange(other[static_cast<std::size_t>(axis)], shape[static_cast<std::size_t>(axis)]);
     if (other != shape) throw FormatError(format(layer.shape(i)) + " and " + format(shape) + " cannot be joined");
-    computed = computed || !layer.is_constant(i);
   }
   shape[static_cast<std::size_t>(axis)] = extent;
-  if (!computed) return layer.give_constant(shape);
   NetworkNode node = layer.node(OperatorKind::concatenate, shape);
   node.attributes.axes = {axis};
   node.attributes.constant_first = layer.is_constant(0) && node.inputs.size() == 1;
-  layer.give(layer.builder().append(std::move(node)));
+  append(layer, std::move(node));
 }
 
 void slice(LayerReader& layer) {

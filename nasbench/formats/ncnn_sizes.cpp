@@ -33,7 +33,7 @@ void padding(LayerReader& layer) {
   if (rank > 3) set(1, layer.whole(7, 0), layer.whole(8, 0));
   require_tensor_size(shape);
   node.outputs[0].shape = shape;
-  layer.give(layer.builder().append(std::move(node)));
+  append(layer, std::move(node));
 }
 
 void resize(LayerReader& layer) {

@@ -94,6 +94,14 @@ std::string equation(const std::string& text) {
   return numbers;
 }
 
+TEST(NcnnLayers, WhatIsMadeOfConstantsAlone_IsAConstant) {
+  const std::string stored = "MemoryData m 0 1 m " + image;
+  for (const char* layer : {"Padding p 1 1 m c 0=0", "Eltwise e 1 1 m c 0=1", "Concat k 1 1 m c 0=0"}) {
+    const Network network = network_of(image, {stored, layer, "BinaryOp b 2 1 x c y 0=0"});
+    EXPECT_EQ(lines(network), Lines{"add 1x4x8x6 -> 1x4x8x6 constant 1x4x8x6 float32"}) << layer;
+  }
+}
+
 TEST(NcnnLayers, AnEinsum_IsProductsOfMatrices) {
   const Network computed =
       network_of("0=6 1=8 2=4", {"Input w 0 1 w 0=5 1=6 2=4", "Einsum e 2 1 x w y " + equation("ijk,ikl->ijl")});
