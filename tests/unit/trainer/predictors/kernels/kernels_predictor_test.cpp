@@ -20,8 +20,8 @@ namespace {
 
 using kernels::KernelModel;
 using kernels::KernelOrigin;
-using kernels::LearnerKind;
 using kernels::KernelSample;
+using kernels::LearnerKind;
 
 /// A made-up runtime: a microsecond for each 10,000 multiply-adds or 1,000 elements written.
 double made_up_ms(const nasbench::OperatorSpecification& op) {
