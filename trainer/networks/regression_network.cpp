@@ -58,11 +58,11 @@ struct RegressionNetwork::Implementation {
   void allocate(std::int64_t batch_rows) {
     if (batch_rows == rows) return;
     rows = batch_rows;
-    outputs.clear();
-    deltas.clear();
-    for (const LayerLayout& layer : layouts) {
-      outputs.emplace_back(static_cast<std::size_t>(rows * layer.outputs));
-      deltas.emplace_back(static_cast<std::size_t>(rows * layer.outputs));
+    outputs.resize(layouts.size());
+    deltas.resize(layouts.size());
+    for (std::size_t l = 0; l < layouts.size(); ++l) {
+      outputs[l].resize(static_cast<std::size_t>(rows * layouts[l].outputs));
+      deltas[l].resize(outputs[l].size());
     }
   }
 
@@ -157,6 +157,13 @@ double RegressionNetwork::train_step(const Batch& batch, double learning_rate, d
     }
   }
   return loss;
+}
+
+std::vector<float> RegressionNetwork::evaluate(const float* inputs, int rows) {
+  Implementation& self = *implementation_;
+  self.allocate(rows);
+  self.forward({inputs, rows, self.layouts.front().inputs});
+  return self.outputs.back();
 }
 
 RegressionNetwork::State RegressionNetwork::state() const { return implementation_->state; }

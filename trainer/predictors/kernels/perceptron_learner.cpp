@@ -85,9 +85,7 @@ std::vector<float> PerceptronLearner::inputs_of(const LatencyRows& rows) const {
   return inputs;
 }
 
-double PerceptronLearner::error_of(const std::vector<DenseLayer>& layers, const std::vector<float>& inputs,
-                                   const std::vector<double>& latency_ms) const {
-  const std::vector<float> predicted = evaluate_layers(layers, inputs);
+double PerceptronLearner::error_of(const std::vector<float>& predicted, const std::vector<double>& latency_ms) const {
   double sum = 0;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     sum += std::pow(std::max(predicted[i] * network_.scale_ms, network_.floor_ms) / latency_ms[i] - 1, 2);
@@ -118,7 +116,8 @@ void PerceptronLearner::train(const LatencyRows& training, const LatencyRows& he
       const Batch step{static_cast<int>(targets.size()), rows.data(), targets.data(), targets.data()};
       network.train_step(step, options.learning_rate, options.weight_decay);
     }
-    const double error = error_of(network.layers(), tests, held_out.latency_ms);
+    const std::vector<float> predicted = network.evaluate(tests.data(), static_cast<int>(held_out.latency_ms.size()));
+    const double error = error_of(predicted, held_out.latency_ms);
     if (!(error < error_)) continue;
     error_ = error;
     network_.layers = network.layers();

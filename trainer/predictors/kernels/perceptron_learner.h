@@ -37,8 +37,7 @@ class PerceptronLearner : public LatencyLearner {
   void standardise(const LatencyRows& rows);
   std::vector<float> standardised(const std::vector<double>& features) const;
   std::vector<float> inputs_of(const LatencyRows& rows) const;
-  double error_of(const std::vector<DenseLayer>& layers, const std::vector<float>& inputs,
-                  const std::vector<double>& latency_ms) const;
+  double error_of(const std::vector<float>& predicted, const std::vector<double>& latency_ms) const;
   void train(const LatencyRows& training, const LatencyRows& held_out, const Options& options);
 
   std::vector<double> mean_, deviation_;  ///< of each feature; a deviation of 0 leaves out one that never varied

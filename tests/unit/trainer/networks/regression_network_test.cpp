@@ -132,6 +132,19 @@ TEST(RegressionNetwork, ContinuesFromItsStateAsIfNeverStopped) {
   EXPECT_EQ(straight.state().parameters, resumed.state().parameters);
 }
 
+TEST(RegressionNetwork, BetweenStepsOfOtherSizes_EvaluatesWhatItsLayersSay) {
+  constexpr int rows = 40, width = 7;
+  const Data data = random_data(rows, width, 5);
+  RegressionNetwork network(width, {16, 12}, 2);
+  for (const int of_batch : {32, 8, rows}) {
+    network.train_step(data.batch(of_batch), 1e-2);
+    const std::vector<float> found = network.evaluate(data.inputs.data(), rows);
+    const std::vector<float> expected = evaluate_layers(network.layers(), data.inputs);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << i;
+  }
+}
+
 TEST(RegressionNetwork, RefusesTheStateOfAnotherShape) {
   RegressionNetwork network(4, {6}, 1);
   EXPECT_THROW(network.restore(RegressionNetwork(4, {7}, 1).state()), FormatError);
