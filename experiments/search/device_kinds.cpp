@@ -1,10 +1,12 @@
 // What `operators` makes of device-runtimes that are held out by board, under settings of its kinds of devices. Usage:
 // device_kinds --pool FOLDER… --runtime "ncnn, Vulkan" --cut FILE… --parts "0;1;2" [--new-networks N] [--operators]
-//              [--set '{"kind_share": 0.3}' …]
+//              [--draws N] [--set '{"kind_share": 0.3}' …]
 // Prints a line for each runtime and setting: the runs, and the means of their shares within ±10 and ±20 %. Of the
 // networks one in N is left out of the pool. With --operators, what operators take is learned where it was measured.
+// With --draws, each device is planned for and measured so often, of a random half of its networks each time.
 // Of the settings, "said" says what runs the networks on the new device, "planning_noise" is the σ that planning
-// expects, and "similarity_length" is the library's.
+// expects, "planning_tolerance" its tolerance, "random" draws instead of planning, and "similarity_length" is the
+// library's.
 
 #include <algorithm>
 #include <cmath>
@@ -69,8 +71,10 @@ struct Score {
 
 struct Setting {
   std::string text;
-  bool said = false;          ///< what runs the networks on the new device
-  double planning_noise = 0;  ///< 0: what the library expects
+  bool said = false;               ///< what runs the networks on the new device
+  double planning_noise = 0;       ///< 0: what the library expects
+  bool random = false;             ///< networks are drawn, not planned; needs draws
+  double planning_tolerance = -1;  ///< below 0: the library's
   PosteriorOptions posterior;
   LibraryOptions library;
   std::string of_library;  ///< settings with equal ones have the same library
@@ -110,7 +114,7 @@ std::vector<bool> unseen_networks(const PoolNumbers& numbers, const std::vector<
 }
 
 void score_device(const Known& known, const PoolNumbers& numbers, const std::vector<bool>& unseen, bool new_ones,
-                  Index device, const Setting& setting, Score& score) {
+                  Index device, const Setting& setting, std::uint64_t draw, Score& score) {
   const Eigen::MatrixXd& latency_ms = numbers.latency_ms;
   const CostLibrary& library = known.library;
   std::vector<Index> candidates, others;
@@ -119,14 +123,20 @@ void score_device(const Known& known, const PoolNumbers& numbers, const std::vec
     (unseen[static_cast<std::size_t>(n)] ? others : candidates).push_back(n);
   }
   if (candidates.size() < samples + 2 || (new_ones && others.empty())) return;
-  std::vector<std::size_t> all(candidates.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::size_t> offered(candidates.size());
+  std::iota(offered.begin(), offered.end(), std::size_t{0});
+  if (draw > 0) {
+    Rng half(draw);
+    half.shuffle(offered);
+    offered.resize(std::max(offered.size() / 2, samples));
+  }
   sampling::InformationOptions planning;
   const trainer::PlanningView view = prior_view(library, known.features(candidates, Eigen::all), setting.posterior);
   planning.noise = setting.planning_noise > 0 ? setting.planning_noise : *view.noise;
+  planning.tolerance = setting.planning_tolerance < 0 ? view.tolerance : setting.planning_tolerance;
   Rng rng(1);
-  const std::vector<std::size_t> chosen =
-      sampling::choose_informative(view.covariance, all, {}, samples, rng, planning);
+  std::vector<std::size_t> chosen(offered.begin(), offered.begin() + samples);
+  if (!setting.random) chosen = sampling::choose_informative(view.covariance, offered, {}, samples, rng, planning);
   AdaptationFeatures set;
   std::vector<Index> measured;
   for (const std::size_t c : chosen) {
@@ -201,6 +211,10 @@ Setting setting_of(const std::string& text) {
   json.erase("said");
   setting.planning_noise = json.value("planning_noise", setting.planning_noise);
   json.erase("planning_noise");
+  setting.planning_tolerance = json.value("planning_tolerance", setting.planning_tolerance);
+  json.erase("planning_tolerance");
+  setting.random = json.value("random", false);
+  json.erase("random");
   setting.library.similarity_length = json.value("similarity_length", setting.library.similarity_length);
   json.erase("similarity_length");
   setting.text = text;
@@ -220,7 +234,7 @@ Setting setting_of(const std::string& text) {
 /// Adds what the devices score under each of the settings.
 void score_devices(const Numbered& pool, const nasbench::NetworkSpace& space, const std::vector<Index>& others,
                    const std::vector<Index>& devices, const std::vector<bool>& unseen, bool new_ones,
-                   const std::vector<Setting>& settings, std::vector<Score>& scores) {
+                   const std::vector<Setting>& settings, std::uint64_t draws, std::vector<Score>& scores) {
   std::map<std::string, Known> known;
   for (std::size_t s = 0; s < settings.size(); ++s) {
     const Setting& setting = settings[s];
@@ -230,7 +244,9 @@ void score_devices(const Numbered& pool, const nasbench::NetworkSpace& space, co
       found = known.emplace(setting.of_library, std::move(fitted)).first;
     }
     for (const Index d : devices) {
-      score_device(found->second, pool.fitted.numbers, unseen, new_ones, d, setting, scores[s]);
+      for (std::uint64_t draw = std::min<std::uint64_t>(draws, 1); draw <= draws; ++draw) {
+        score_device(found->second, pool.fitted.numbers, unseen, new_ones, d, setting, draw, scores[s]);
+      }
     }
   }
 }
@@ -244,6 +260,7 @@ cxxopts::Options options_of_program() {
   add("parts", "", cxxopts::value<std::vector<int>>());
   add("new-networks", "", cxxopts::value<std::size_t>()->default_value("0"));
   add("operators", "");
+  add("draws", "", cxxopts::value<std::uint64_t>()->default_value("0"));
   add("set", "", cxxopts::value<std::vector<std::string>>()->default_value("{}"));
   return options;
 }
@@ -286,7 +303,8 @@ void run(int argc, char** argv) {
       for (const auto& [runtime, devices] : division.targets) {
         scores[runtime].resize(settings.size());
         const std::vector<bool> unseen = unseen_networks(numbers, devices, part, one_in);
-        score_devices(all, *pool.space, division.known, devices, unseen, one_in > 0, settings, scores[runtime]);
+        score_devices(all, *pool.space, division.known, devices, unseen, one_in > 0, settings,
+                      given["draws"].as<std::uint64_t>(), scores[runtime]);
       }
     }
   }

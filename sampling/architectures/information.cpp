@@ -74,7 +74,8 @@ class Design {
         gram_(factor_.transpose() * factor_),
         architectures_(covariance.size),
         posterior_(Eigen::MatrixXf::Identity(factor_.cols(), factor_.cols())),
-        noise_variance_(static_cast<float>(options.noise * options.noise)) {}
+        noise_variance_(static_cast<float>(options.noise * options.noise)),
+        tolerance_(static_cast<float>(options.tolerance)) {}
 
   void measure(std::size_t j) {
     const Eigen::VectorXf row = factor_.row(static_cast<Eigen::Index>(j)).transpose();
@@ -82,9 +83,9 @@ class Design {
     posterior_ -= gain * gain.transpose() / (row.dot(gain) + noise_variance_);
   }
 
-  /// The candidate whose measurement removes most variance over all architectures.
+  /// The candidate whose measurement removes most of what is uncertain.
   std::size_t best(const std::vector<std::size_t>& candidates) const {
-    const Eigen::MatrixXf spread = posterior_ * gram_ * posterior_;
+    const Eigen::MatrixXf spread = posterior_ * weighted_gram() * posterior_;
     std::size_t best = candidates.front();
     float most = -1;
     for (std::size_t begin = 0; begin < candidates.size(); begin += block_size) {
@@ -110,11 +111,19 @@ class Design {
  private:
   static constexpr std::size_t block_size = 512;
 
+  Eigen::MatrixXf weighted_gram() const {
+    if (tolerance_ == 0) return gram_;
+    const Eigen::VectorXf variance = (factor_ * posterior_).cwiseProduct(factor_).rowwise().sum();
+    const Eigen::VectorXf weight = (variance.array() + tolerance_ * tolerance_).inverse();
+    return factor_.transpose() * weight.asDiagonal() * factor_;
+  }
+
   Factor factor_;
   Eigen::MatrixXf gram_;  ///< over all architectures
   std::size_t architectures_;
   Eigen::MatrixXf posterior_;
   float noise_variance_;
+  float tolerance_;
 };
 
 /// `candidates` without the measured ones; a random half of them where that leaves enough.

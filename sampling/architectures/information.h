@@ -29,21 +29,23 @@ struct InformationOptions {
   std::size_t rank = 64;  ///< rank of K's approximation by pivoted Cholesky; larger is more exact, and slower
   /// Consider a random half of the candidates, so that trials differ; all of them where they are fewer than 200.
   bool random_half = true;
-  /// Indices below N of the architectures whose variance is to be removed; empty: all of them.
-  std::vector<std::size_t> targets = {};
+  /// τ, an error of log latency below which less hardly matters. 0: variances are summed. Else log(K(x, x) + τ²) is: of
+  /// larger errors, to halve one is worth the same whatever its size, and what nobody can tell does not decide alone.
+  double tolerance = 0;
 };
 
-/// Chooses what to measure: greedily the candidate that removes most variance over the targets x,
-/// argmax_j Σ_x K(x, j)² / (K(j, j) + noise²), after which K is conditioned on its measurement (greedy A-optimal
-/// design; Krause, Singh and Guestrin, JMLR 2008, treat the family). `candidates` are indices below N, best first in
-/// the result. `measured` are conditioned on beforehand and never chosen. Throws InputError when fewer than `samples`
-/// candidates are left. The random half is drawn from `rng`; it is widened when it holds too few.
+/// Chooses what to measure: greedily the candidate that removes most variance over all architectures x,
+/// argmax_j Σ_x w_x K(x, j)² / (K(j, j) + noise²), after which K is conditioned on its measurement (greedy A-optimal
+/// design; Krause, Singh and Guestrin, JMLR 2008, treat the family). w_x is 1, or 1 / (K(x, x) + τ²) with a tolerance:
+/// the slope of the logarithms' sum. `candidates` are indices below N, best first in the result. `measured` are
+/// conditioned on beforehand and never chosen. Throws InputError when fewer than `samples` candidates are left. The
+/// random half is drawn from `rng`; it is widened when it holds too few.
 std::vector<std::size_t> choose_informative(const LatencyCovariance& covariance,
                                             const std::vector<std::size_t>& candidates,
                                             const std::vector<std::size_t>& measured, std::size_t samples, Rng& rng,
                                             const InformationOptions& options = {});
 
-/// Mean over the targets of the variance of log latency, before any of `measured` and after each of them in
+/// Mean over all architectures of the variance of log latency, before any of `measured` and after each of them in
 /// turn: [measured.size() + 1] values. Says how much more measurements would help.
 std::vector<double> expected_variance(const LatencyCovariance& covariance, const std::vector<std::size_t>& measured,
                                       const InformationOptions& options = {});

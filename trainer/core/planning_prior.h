@@ -13,6 +13,7 @@ struct PlanningView {
   sampling::LatencyCovariance covariance;  ///< covariance of the candidates' log latencies
   std::optional<double> noise;             ///< σ of a measurement's log latency; nothing: InformationOptions::noise
   double own = 0;                          ///< σ of what is a candidate's own, which no measurement of another tells
+  double tolerance = 0;                    ///< InformationOptions::tolerance
 };
 
 /// What a pool teaches planning about a device nobody has measured: built once per pool, asked for every round of every

@@ -87,6 +87,7 @@ std::vector<Architecture> plan_by_information(const datasets::Pool& pool, const 
   const PlanningView uncertain = prior.view(connected, request.measured);
   if (uncertain.noise) options.noise = *uncertain.noise;
   if (measured.empty() && request.noise) options.noise = *request.noise;
+  options.tolerance = uncertain.tolerance;
   if (!measured.empty()) options.random_half = false;
   std::vector<Architecture> chosen;
   Rng rng(request.seed);

@@ -140,6 +140,7 @@ std::vector<Index> planned(const CostLibrary& library, const Eigen::MatrixXd& fe
   sampling::InformationOptions planning;
   const PlanningView view = prior_view(library, features(candidates, Eigen::all), options);
   planning.noise = *view.noise;
+  planning.tolerance = view.tolerance;
   std::vector<Index> chosen;
   for (const std::size_t c :
        sampling::choose_informative(view.covariance, all, {}, std::min(samples, all.size()), rng, planning)) {

@@ -65,6 +65,27 @@ TEST(Information, PrefersTheArchitectureThatTellsOfOthers) {
   EXPECT_EQ(chosen[1], 3u);
 }
 
+TEST(Information, WithATolerance_OneThatNobodyCanTellDoesNotDecideAlone) {
+  // Architectures 0, 1, 2 share one cause (deviation 0.3 each); 3 stands alone with 0.9, and has most of the variance.
+  LatencyCovariance covariance;
+  covariance.size = 4;
+  covariance.blocks.push_back({2, {0.3F, 0, 0, 0.9F}, {0, 0, 0, 1}});
+  Rng rng(1);
+  InformationOptions options = all_candidates();
+  EXPECT_EQ(choose_informative(covariance, first(4), {}, 1, rng, options).front(), 3u);
+  options.tolerance = 0.2;
+  EXPECT_LT(choose_informative(covariance, first(4), {}, 1, rng, options).front(), 3u);
+}
+
+TEST(Information, WithATolerance_ThatExceedsAllErrorsVariancesAreSummed) {
+  Rng rng(4);
+  const auto covariance = random_covariance(50, 8, rng);
+  InformationOptions options = all_candidates();
+  const auto of_sums = choose_informative(covariance, first(50), {}, 5, rng, options);
+  options.tolerance = 100;
+  EXPECT_EQ(choose_informative(covariance, first(50), {}, 5, rng, options), of_sums);
+}
+
 TEST(Information, NeverChoosesTheMeasuredAndTakesThemAsKnown) {
   LatencyCovariance covariance;
   covariance.size = 4;
