@@ -20,12 +20,12 @@
 #include <numeric>
 
 #include "datasets/pool/joined_pools.h"
+#include "experiments/search/kind_options.h"
 #include "experiments/shared/program.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/random.h"
 #include "sampling/architectures/information.h"
-#include "trainer/core/options.h"
 #include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 #include "trainer/predictors/operators/pool_costs.h"
@@ -35,35 +35,9 @@ namespace {
 using namespace tenshot;
 using namespace tenshot::trainer::operators;
 using Eigen::Index;
+using experiments::kind_options;
 
 constexpr std::size_t samples = 10;
-
-const trainer::Declaration<KindOptions> kind_options({
-    {"variance", &KindOptions::variance, trainer::Allowed(0, 1e300),
-     "Variance of a log cost of its own, before any device is known."},
-    {"error_freedom", &KindOptions::error_freedom, trainer::Allowed(1e-3, 1e300),
-     "ν of the Student distribution of networks about a device's costs."},
-    {"noise", &KindOptions::noise, trainer::Allowed(1e-6, 1e3), "Deviation of log latency about a device's costs."},
-    {"fewest", &KindOptions::fewest, trainer::Allowed(1, 1000), "Device-runtimes that are a kind of their own."},
-    {"measure_variance", &KindOptions::measure_variance, trainer::Allowed(0, 1e300),
-     "Variance of what costs of one measure share, before any device is known."},
-    {"prior_devices", &KindOptions::prior_devices, trainer::Allowed(0, 1e300), "What these two count as, in devices."},
-    {"kind_devices", &KindOptions::kind_devices, trainer::Allowed(0, 1e300),
-     "What all device-runtimes count as, in devices, where a kind's are few."},
-    {"cluster_devices", &KindOptions::cluster_devices, trainer::Allowed(0, 1e9),
-     "Device-runtimes of a kind for each cluster of it; 0: none."},
-    {"most_clusters", &KindOptions::most_clusters, trainer::Allowed(1, 1e9), "Clusters of a kind, at most."},
-    {"measure_devices", &KindOptions::measure_devices, trainer::Allowed(0, 1e300),
-     "What costs of one measure count as in the mean of a cost that few inform."},
-    {"setting_power", &KindOptions::setting_power, trainer::Allowed(0, 1),
-     "n settings of a board count as n^(1 − setting_power) boards."},
-    {"rounds", &KindOptions::rounds, trainer::Allowed(1, 1000), "Rounds of expectation-maximisation."},
-    {"device_freedom", &KindOptions::device_freedom, trainer::Allowed(0, 1e300),
-     "ν of a Student distribution of devices about their kind; 0: all count alike. Smaller counts a device that is "
-     "unlike the others less."},
-    {"network_variance", &KindOptions::network_variance, trainer::Allowed(0, 1e300),
-     "Variance of what a kind's costs miss of a network alike on all its devices; 0: each device errs for itself."},
-});
 
 struct Score {
   double within_10 = 0, within_20 = 0, runs = 0;
@@ -130,10 +104,10 @@ void score_device(const Known& known, const PoolNumbers& numbers, const std::vec
     half.shuffle(offered);
     offered.resize(std::max(offered.size() / 2, samples));
   }
-  sampling::InformationOptions planning;
   const trainer::PlanningView view = prior_view(library, known.features(candidates, Eigen::all), setting.posterior);
-  planning.noise = setting.planning_noise > 0 ? setting.planning_noise : *view.noise;
-  planning.tolerance = setting.planning_tolerance < 0 ? view.tolerance : setting.planning_tolerance;
+  sampling::InformationOptions planning = view.options;
+  if (setting.planning_noise > 0) planning.noise = setting.planning_noise;
+  if (setting.planning_tolerance >= 0) planning.tolerance = setting.planning_tolerance;
   Rng rng(1);
   std::vector<std::size_t> chosen(offered.begin(), offered.begin() + samples);
   if (!setting.random) chosen = sampling::choose_informative(view.covariance, offered, {}, samples, rng, planning);
@@ -207,16 +181,15 @@ Known known_without(const Numbered& pool, const nasbench::NetworkSpace& space, c
 Setting setting_of(const std::string& text) {
   auto json = nlohmann::json::parse(text);
   Setting setting;
-  setting.said = json.value("said", false);
-  json.erase("said");
-  setting.planning_noise = json.value("planning_noise", setting.planning_noise);
-  json.erase("planning_noise");
-  setting.planning_tolerance = json.value("planning_tolerance", setting.planning_tolerance);
-  json.erase("planning_tolerance");
-  setting.random = json.value("random", false);
-  json.erase("random");
-  setting.library.similarity_length = json.value("similarity_length", setting.library.similarity_length);
-  json.erase("similarity_length");
+  const auto take = [&json](const char* name, auto& value) {
+    value = json.value(name, value);
+    json.erase(name);
+  };
+  take("said", setting.said);
+  take("planning_noise", setting.planning_noise);
+  take("planning_tolerance", setting.planning_tolerance);
+  take("random", setting.random);
+  take("similarity_length", setting.library.similarity_length);
   setting.text = text;
   setting.posterior = declared(PosteriorOptions()).read(json);
   setting.library.kinds = kind_options.read(json);

@@ -71,8 +71,6 @@ class Design {
  public:
   Design(const LatencyCovariance& covariance, const InformationOptions& options)
       : factor_(low_rank_factor(covariance, options.rank)),
-        gram_(factor_.transpose() * factor_),
-        architectures_(covariance.size),
         posterior_(Eigen::MatrixXf::Identity(factor_.cols(), factor_.cols())),
         noise_variance_(static_cast<float>(options.noise * options.noise)),
         tolerance_(static_cast<float>(options.tolerance)) {}
@@ -85,7 +83,7 @@ class Design {
 
   /// The candidate whose measurement removes most of what is uncertain.
   std::size_t best(const std::vector<std::size_t>& candidates) const {
-    const Eigen::MatrixXf spread = posterior_ * weighted_gram() * posterior_;
+    const Eigen::MatrixXf spread = posterior_ * gram() * posterior_;
     std::size_t best = candidates.front();
     float most = -1;
     for (std::size_t begin = 0; begin < candidates.size(); begin += block_size) {
@@ -104,26 +102,22 @@ class Design {
     return best;
   }
 
-  double mean_variance() const {
-    return static_cast<double>(gram_.cwiseProduct(posterior_).sum()) / static_cast<double>(architectures_);
-  }
+  double mean_variance() const { return variances().cast<double>().mean(); }
 
  private:
   static constexpr std::size_t block_size = 512;
 
-  Eigen::MatrixXf weighted_gram() const {
-    if (tolerance_ == 0) return gram_;
-    const Eigen::VectorXf variance = (factor_ * posterior_).cwiseProduct(factor_).rowwise().sum();
-    const Eigen::VectorXf weight = (variance.array() + tolerance_ * tolerance_).inverse();
+  Eigen::VectorXf variances() const { return (factor_ * posterior_).cwiseProduct(factor_).rowwise().sum(); }
+
+  Eigen::MatrixXf gram() const {
+    if (tolerance_ == 0) return factor_.transpose() * factor_;
+    const Eigen::VectorXf weight = (variances().array() + tolerance_ * tolerance_).inverse();
     return factor_.transpose() * weight.asDiagonal() * factor_;
   }
 
   Factor factor_;
-  Eigen::MatrixXf gram_;  ///< over all architectures
-  std::size_t architectures_;
   Eigen::MatrixXf posterior_;
-  float noise_variance_;
-  float tolerance_;
+  float noise_variance_, tolerance_;
 };
 
 /// `candidates` without the measured ones; a random half of them where that leaves enough.
@@ -156,10 +150,9 @@ std::vector<std::size_t> choose_informative(const LatencyCovariance& covariance,
   for (const std::size_t j : measured) design.measure(j);
   std::vector<std::size_t> chosen;
   while (chosen.size() < samples) {
-    const std::size_t j = design.best(left);
-    chosen.push_back(j);
-    left.erase(std::find(left.begin(), left.end(), j));
-    design.measure(j);
+    chosen.push_back(design.best(left));
+    left.erase(std::find(left.begin(), left.end(), chosen.back()));
+    design.measure(chosen.back());
   }
   return chosen;
 }

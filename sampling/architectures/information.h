@@ -26,12 +26,12 @@ struct InformationOptions {
   /// σ of a measurement's log latency. The more of it is expected, the less a plan rests on single measurements;
   /// experiments/search/structured_search.json compares.
   double noise = 0.04;
-  std::size_t rank = 64;  ///< rank of K's approximation by pivoted Cholesky; larger is more exact, and slower
-  /// Consider a random half of the candidates, so that trials differ; all of them where they are fewer than 200.
-  bool random_half = true;
   /// τ, an error of log latency below which less hardly matters. 0: variances are summed. Else log(K(x, x) + τ²) is: of
   /// larger errors, to halve one is worth the same whatever its size, and what nobody can tell does not decide alone.
   double tolerance = 0;
+  std::size_t rank = 64;  ///< rank of K's approximation by pivoted Cholesky; larger is more exact, and slower
+  /// Consider a random half of the candidates, so that trials differ; all of them where they are fewer than 200.
+  bool random_half = true;
 };
 
 /// Chooses what to measure: greedily the candidate that removes most variance over all architectures x,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "sampling/architectures/information.h"
@@ -11,9 +10,8 @@ namespace tenshot::trainer {
 /// What planning by information looks at: how uncertain candidates are, given what was measured already.
 struct PlanningView {
   sampling::LatencyCovariance covariance;  ///< covariance of the candidates' log latencies
-  std::optional<double> noise;             ///< σ of a measurement's log latency; nothing: InformationOptions::noise
+  sampling::InformationOptions options;    ///< what a measurement is expected to be, and what is enough
   double own = 0;                          ///< σ of what is a candidate's own, which no measurement of another tells
-  double tolerance = 0;                    ///< InformationOptions::tolerance
 };
 
 /// What a pool teaches planning about a device nobody has measured: built once per pool, asked for every round of every

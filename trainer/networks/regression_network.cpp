@@ -159,10 +159,10 @@ double RegressionNetwork::train_step(const Batch& batch, double learning_rate, d
   return loss;
 }
 
-std::vector<float> RegressionNetwork::evaluate(const float* inputs, int rows) {
+std::vector<float> RegressionNetwork::evaluate(const std::vector<float>& rows) {
   Implementation& self = *implementation_;
-  self.allocate(rows);
-  self.forward({inputs, rows, self.layouts.front().inputs});
+  self.allocate(static_cast<std::int64_t>(rows.size()) / inputs());
+  self.forward({rows.data(), self.rows, inputs()});
   return self.outputs.back();
 }
 

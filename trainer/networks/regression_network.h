@@ -47,8 +47,8 @@ class RegressionNetwork {
   /// The loss and its gradient on a batch, without a step; the gradient is laid out as State::parameters.
   double loss_and_gradient(const Batch& batch, std::vector<float>& gradient);
 
-  /// The outputs [rows] of inputs [rows, inputs], with the parameters of now.
-  std::vector<float> evaluate(const float* inputs, int rows);
+  /// The outputs [n] of rows [n, inputs], with the parameters of now.
+  std::vector<float> evaluate(const std::vector<float>& rows);
 
   State state() const;
   /// Throws FormatError when the state is another network's.

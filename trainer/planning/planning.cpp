@@ -78,16 +78,14 @@ std::vector<Architecture> plan_by_information(const datasets::Pool& pool, const 
   for (const Architecture& architecture : candidates_of(pool, request)) {
     if (space.connected(architecture)) connected.push_back(architecture);
   }
-  sampling::InformationOptions options;
   const ArchitectureSet measured(request.measured.architectures.begin(), request.measured.architectures.end());
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < connected.size(); ++i) {
     if (measured.count(connected[i]) == 0) open.push_back(i);
   }
   const PlanningView uncertain = prior.view(connected, request.measured);
-  if (uncertain.noise) options.noise = *uncertain.noise;
+  sampling::InformationOptions options = uncertain.options;
   if (measured.empty() && request.noise) options.noise = *request.noise;
-  options.tolerance = uncertain.tolerance;
   if (!measured.empty()) options.random_half = false;
   std::vector<Architecture> chosen;
   Rng rng(request.seed);

@@ -46,8 +46,7 @@ std::optional<NextMeasurements> next_measurements(const Predictor& predictor,
   if (candidates.size() <= count) return std::nullopt;
   const std::optional<PlanningView> view = predictor.uncertainty(candidates);
   if (!view) return std::nullopt;
-  sampling::InformationOptions options;
-  if (view->noise) options.noise = *view->noise;
+  sampling::InformationOptions options = view->options;
   options.random_half = false;
   std::vector<std::size_t> all(candidates.size());
   std::iota(all.begin(), all.end(), std::size_t{0});

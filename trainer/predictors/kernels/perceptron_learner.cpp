@@ -116,8 +116,7 @@ void PerceptronLearner::train(const LatencyRows& training, const LatencyRows& he
       const Batch step{static_cast<int>(targets.size()), rows.data(), targets.data(), targets.data()};
       network.train_step(step, options.learning_rate, options.weight_decay);
     }
-    const std::vector<float> predicted = network.evaluate(tests.data(), static_cast<int>(held_out.latency_ms.size()));
-    const double error = error_of(predicted, held_out.latency_ms);
+    const double error = error_of(network.evaluate(tests), held_out.latency_ms);
     if (!(error < error_)) continue;
     error_ = error;
     network_.layers = network.layers();

@@ -137,13 +137,10 @@ std::vector<Index> planned(const CostLibrary& library, const Eigen::MatrixXd& fe
   if (candidates.empty()) return {};
   std::vector<std::size_t> all(candidates.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  sampling::InformationOptions planning;
   const PlanningView view = prior_view(library, features(candidates, Eigen::all), options);
-  planning.noise = *view.noise;
-  planning.tolerance = view.tolerance;
   std::vector<Index> chosen;
   for (const std::size_t c :
-       sampling::choose_informative(view.covariance, all, {}, std::min(samples, all.size()), rng, planning)) {
+       sampling::choose_informative(view.covariance, all, {}, std::min(samples, all.size()), rng, view.options)) {
     chosen.push_back(candidates[c]);
   }
   return chosen;

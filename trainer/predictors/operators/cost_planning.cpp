@@ -142,20 +142,19 @@ LatencyCovariance covariance_of_entries(const CostLibrary& library, const Eigen:
 }  // namespace
 
 PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& features, const PosteriorOptions& options) {
-  constexpr double of_group = 0.02, of_space = 0.06, of_unlike_networks = 0.1;
-  constexpr double tolerance = 0.2;  // experiments/search/planning.md
+  constexpr double of_group = 0.02, of_space = 0.06, of_unlike_networks = 0.1, tolerance = 0.2;
   Eigen::MatrixXd near;
   if (library.places.compared()) near = similarity(library.places.of(features), library.known);
   for (const NetworkGroup& group : library.groups) {
     const auto places = options.group_share > 0 ? places_in(group, near) : std::nullopt;
-    if (places) return {covariance_of_group(group, *places), of_group};
+    if (places) return {covariance_of_group(group, *places), {of_group}};
   }
   if (!library.kinds.empty()) {
     const Eigen::MatrixXd shared = features.leftCols(library.costs.cols());
-    return {covariance_of_kind(library, library.kinds.front(), shared, near), of_unlike_networks, 0, tolerance};
+    return {covariance_of_kind(library, library.kinds.front(), shared, near), {of_unlike_networks, tolerance}};
   }
   return {covariance_of_entries(library, features, near, options),
-          library.places.compared() ? of_unlike_networks : of_space};
+          {library.places.compared() ? of_unlike_networks : of_space}};
 }
 
 LatencyCovariance posterior_covariance(const CostPosterior& posterior, const Eigen::MatrixXd& features) {

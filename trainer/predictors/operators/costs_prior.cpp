@@ -18,7 +18,7 @@ class CostsPrior final : public PlanningPrior {
     const Eigen::MatrixXd features = feature_table(map_, space_, candidates).rows();
     if (measured.architectures.empty()) return prior_view(library_, features, options_);
     const CostPosterior known = adapt(library_, adaptation_features(map_, space_, measured), options_);
-    return {posterior_covariance(known, features), std::sqrt(known.noise_variance())};
+    return {posterior_covariance(known, features), {std::sqrt(known.noise_variance())}};
   }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {

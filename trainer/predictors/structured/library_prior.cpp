@@ -25,10 +25,10 @@ class LibraryPrior final : public PlanningPrior {
     if (measured.descriptor) known = describe(descriptor_prior(), *library_.model, *measured.descriptor);
     const DescribedDevice* described = known ? &*known : nullptr;
     if (measured.architectures.empty()) {
-      return {prior_covariance(library_, table, options_, described), options_.planning_noise};
+      return {prior_covariance(library_, table, options_, described), {options_.planning_noise}};
     }
     const StructuredPosterior posterior = adapt(library_, measured, options_, described);
-    return {posterior_covariance(posterior, table), noise_of(posterior)};
+    return {posterior_covariance(posterior, table), {noise_of(posterior)}};
   }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {

@@ -138,7 +138,7 @@ TEST(RegressionNetwork, BetweenStepsOfOtherSizes_EvaluatesWhatItsLayersSay) {
   RegressionNetwork network(width, {16, 12}, 2);
   for (const int of_batch : {32, 8, rows}) {
     network.train_step(data.batch(of_batch), 1e-2);
-    const std::vector<float> found = network.evaluate(data.inputs.data(), rows);
+    const std::vector<float> found = network.evaluate(data.inputs);
     const std::vector<float> expected = evaluate_layers(network.layers(), data.inputs);
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << i;

@@ -51,7 +51,7 @@ class NewPhone {
     std::iota(candidates.begin(), candidates.end(), std::size_t{0});
     sampling::InformationOptions planning;
     const PlanningView view = prior_view(library, pool.features);
-    planning.noise = *view.noise;
+    planning.noise = view.options.noise;
     Rng rng(7);
     const auto chosen = sampling::choose_informative(view.covariance, candidates, {}, 10, rng, planning);
     const FeatureTable unknown = table_of(picked(features, new_));

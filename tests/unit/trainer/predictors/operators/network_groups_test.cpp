@@ -188,8 +188,8 @@ TEST(NetworkGroups, ExpectLessNoiseOfAPlanThanCostsDo) {
   const Eigen::MatrixXd features = many_boards().features;
   PosteriorOptions without;
   without.group_share = 0;
-  EXPECT_LT(*prior_view(library_of_boards(), features).noise,
-            *prior_view(library_of_boards(), features, without).noise);
+  EXPECT_LT(prior_view(library_of_boards(), features).options.noise,
+            prior_view(library_of_boards(), features, without).options.noise);
 }
 
 TEST(NetworkGroups, MakeAPlanByHowTheirLatenciesVary) {
