@@ -47,8 +47,8 @@ struct Setting {
   std::string text;
   bool said = false;               ///< what runs the networks on the new device
   double planning_noise = 0;       ///< 0: what the library expects
-  bool random = false;             ///< networks are drawn, not planned; needs draws
   double planning_tolerance = -1;  ///< below 0: the library's
+  bool random = false;             ///< networks are drawn, not planned; needs draws
   PosteriorOptions posterior;
   LibraryOptions library;
   std::string of_library;  ///< settings with equal ones have the same library
@@ -87,6 +87,7 @@ std::vector<bool> unseen_networks(const PoolNumbers& numbers, const std::vector<
   return unseen;
 }
 
+/// Of `draw` 0 all networks are offered, of each other one a random half.
 void score_device(const Known& known, const PoolNumbers& numbers, const std::vector<bool>& unseen, bool new_ones,
                   Index device, const Setting& setting, std::uint64_t draw, Score& score) {
   const Eigen::MatrixXd& latency_ms = numbers.latency_ms;

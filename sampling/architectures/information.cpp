@@ -71,6 +71,7 @@ class Design {
  public:
   Design(const LatencyCovariance& covariance, const InformationOptions& options)
       : factor_(low_rank_factor(covariance, options.rank)),
+        gram_(factor_.transpose() * factor_),
         posterior_(Eigen::MatrixXf::Identity(factor_.cols(), factor_.cols())),
         noise_variance_(static_cast<float>(options.noise * options.noise)),
         tolerance_(static_cast<float>(options.tolerance)) {}
@@ -83,7 +84,7 @@ class Design {
 
   /// The candidate whose measurement removes most of what is uncertain.
   std::size_t best(const std::vector<std::size_t>& candidates) const {
-    const Eigen::MatrixXf spread = posterior_ * gram() * posterior_;
+    const Eigen::MatrixXf spread = posterior_ * weighted_gram() * posterior_;
     std::size_t best = candidates.front();
     float most = -1;
     for (std::size_t begin = 0; begin < candidates.size(); begin += block_size) {
@@ -102,21 +103,19 @@ class Design {
     return best;
   }
 
-  double mean_variance() const { return variances().cast<double>().mean(); }
+  double mean_variance() const { return gram_.cwiseProduct(posterior_).sum() / static_cast<double>(factor_.rows()); }
 
  private:
   static constexpr std::size_t block_size = 512;
 
-  Eigen::VectorXf variances() const { return (factor_ * posterior_).cwiseProduct(factor_).rowwise().sum(); }
-
-  Eigen::MatrixXf gram() const {
-    if (tolerance_ == 0) return factor_.transpose() * factor_;
-    const Eigen::VectorXf weight = (variances().array() + tolerance_ * tolerance_).inverse();
-    return factor_.transpose() * weight.asDiagonal() * factor_;
+  Eigen::MatrixXf weighted_gram() const {
+    if (tolerance_ == 0) return gram_;
+    const Eigen::VectorXf variance = (factor_ * posterior_).cwiseProduct(factor_).rowwise().sum();
+    return factor_.transpose() * (variance.array() + tolerance_ * tolerance_).inverse().matrix().asDiagonal() * factor_;
   }
 
   Factor factor_;
-  Eigen::MatrixXf posterior_;
+  Eigen::MatrixXf gram_, posterior_;  ///< the former over all architectures
   float noise_variance_, tolerance_;
 };
 

@@ -14,8 +14,8 @@ namespace tenshot::trainer::operators {
 /// Where the library has kinds, or a group that has all networks, these say how latencies vary.
 ///
 /// The noise that is expected of a measurement is what no cost explains. It is larger where networks are compared with
-/// each other, as what is a network's own is part of it; where there are kinds, an error of a fifth is small enough
-/// (experiments/search/planning.md). It is least in a group, of which nothing is left to explain (device_groups.md).
+/// each other, as what is a network's own is part of it; where there are kinds, an error of a fifth is small enough. It
+/// is least in a group, of which nothing is left to explain (experiments/search: planning.md and device_groups.md).
 PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& features,
                         const PosteriorOptions& options = {});
 

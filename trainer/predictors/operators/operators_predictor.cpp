@@ -163,7 +163,8 @@ std::optional<double> OperatorsPredictor::measurement_noise() const { return std
 
 std::optional<PlanningView> OperatorsPredictor::uncertainty(const std::vector<Architecture>& candidates) const {
   const operators::FeatureTable table = operators::feature_table(map_, *space_, candidates);
-  PlanningView view{operators::posterior_covariance(posterior_, table.rows()), {*measurement_noise()}};
+  PlanningView view{operators::posterior_covariance(posterior_, table.rows()),
+                    {std::sqrt(posterior_.noise_variance())}};
   if (!posterior_.places.compared() || candidates.empty()) return view;
   view.own = std::sqrt(posterior_.residual_variance * operators::predict(posterior_, table).novelty.mean());
   return view;

@@ -133,7 +133,7 @@ std::optional<double> StructuredPredictor::measurement_noise() const {
 std::optional<PlanningView> StructuredPredictor::uncertainty(const std::vector<Architecture>& candidates) const {
   if (certain_) return std::nullopt;
   const nasbench::StructureTable table = structured::compacted(posterior_.model->table(candidates));
-  return PlanningView{structured::posterior_covariance(posterior_, table), {*measurement_noise()}};
+  return PlanningView{structured::posterior_covariance(posterior_, table), {structured::noise_of(posterior_)}};
 }
 
 }  // namespace tenshot::trainer

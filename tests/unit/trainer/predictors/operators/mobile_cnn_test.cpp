@@ -49,11 +49,9 @@ class NewPhone {
     const CostLibrary library = fit_library(pool);
     std::vector<std::size_t> candidates(known_.size());
     std::iota(candidates.begin(), candidates.end(), std::size_t{0});
-    sampling::InformationOptions planning;
     const PlanningView view = prior_view(library, pool.features);
-    planning.noise = view.options.noise;
     Rng rng(7);
-    const auto chosen = sampling::choose_informative(view.covariance, candidates, {}, 10, rng, planning);
+    const auto chosen = sampling::choose_informative(view.covariance, candidates, {}, 10, rng, view.options);
     const FeatureTable unknown = table_of(picked(features, new_));
     for (const Index device : tested_) {
       AdaptationFeatures set;
