@@ -7,6 +7,7 @@
 """
 import csv
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -136,8 +137,9 @@ def pool(tenshot, work, out):
         for name, networks in engine_starts(folder / "engine").items():
             kernels, cache, _ = STRATEGIES[name]
             document = {**of_machine, "id": name, "runtime": name}
-            document["environment"] = {key: of_machine["environment"][key] for key in ("cpu", "kernel", "cores")}
-            document["environment"].update({"runtime_version": onednn_version(), "kernels": kernels, "cache": cache,
+            document["environment"] = {key: of_machine["environment"][key] for key in ("cpu", "cores")}
+            document["environment"].update({"kernel": " ".join(os.uname()[i] for i in (0, 2, 4)), "runtime_version": onednn_version(),
+                                            "kernels": kernels, "cache": cache,
                                             "preparing_cores": 0, "starts": STARTS,
                                             "free_memory": "touched before each start"})
             devices[name] = document, starts_table(networks)
