@@ -181,7 +181,7 @@ void run(int argc, char** argv) {
   std::iota(candidates.begin(), candidates.end(), std::size_t{0});
   Rng rng(seed, 3);
   const auto chosen = sampling::choose_informative(
-      trainer::structured::prior_covariance(library, drawn.model.table(drawn.latencies.architectures)), candidates, {},
+      trainer::structured::prior_covariance(library, drawn.model.table(drawn.latencies.architectures)), candidates,
       samples, rng);
   near.accuracy = accuracy_of(library, drawn, chosen, near.targets, seed);
   std::string rows = row_of(near);

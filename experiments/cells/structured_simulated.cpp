@@ -85,7 +85,7 @@ Task make_task(const datasets::Pool& pool, const trainer::structured::Structured
     for (std::size_t p = 0; p < plans; ++p) {
       Rng plan_rng(p + 1);
       task.first_rounds[samples].push_back(
-          sampling::choose_informative(prior, indices(task.candidates.size()), {}, samples, plan_rng, planning));
+          sampling::choose_informative(prior, indices(task.candidates.size()), samples, plan_rng, planning));
     }
   }
   return task;
@@ -117,7 +117,7 @@ std::vector<std::size_t> two_rounds(const Task& task, const DrawnDevice& device,
   options.random_half = false;
   Rng rng(1);  // draws nothing where all candidates are considered
   const auto more = sampling::choose_informative(trainer::structured::posterior_covariance(posterior, task.table), open,
-                                                 {}, 6, rng, options);
+                                                 6, rng, options);
   chosen.insert(chosen.end(), more.begin(), more.end());
   return chosen;
 }

@@ -111,7 +111,7 @@ void score_device(const Known& known, const PoolNumbers& numbers, const std::vec
   if (setting.planning_tolerance >= 0) planning.tolerance = setting.planning_tolerance;
   Rng rng(1);
   std::vector<std::size_t> chosen(offered.begin(), offered.begin() + samples);
-  if (!setting.random) chosen = sampling::choose_informative(view.covariance, offered, {}, samples, rng, planning);
+  if (!setting.random) chosen = sampling::choose_informative(view.covariance, offered, samples, rng, planning);
   AdaptationFeatures set;
   std::vector<Index> measured;
   for (const std::size_t c : chosen) {

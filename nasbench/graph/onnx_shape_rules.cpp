@@ -12,6 +12,7 @@
 #include "nasbench/graph/onnx_inference.h"
 #include "nasbench/graph/onnx_writing.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
@@ -241,8 +242,7 @@ OnnxTypes types_like(const OnnxValue& like, const std::vector<Shape>& shapes) {
 OnnxTypes one_type(const OnnxValue& like, const Shape& shape) { return types_like(like, {shape}); }
 
 std::vector<std::int64_t> factor_axes(const onnx::NodeProto& node, std::size_t rank, const std::string& side) {
-  std::vector<std::int64_t> axes(rank);
-  std::iota(axes.begin(), axes.end(), std::int64_t{0});
+  std::vector<std::int64_t> axes = numbers_below<std::int64_t>(rank);
   if (rank < 2) return axes;
   if (integer_attribute(node, ("transBatch" + side).c_str(), 0) != 0) {
     std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);

@@ -119,13 +119,9 @@ class Design {
   float noise_variance_, tolerance_;
 };
 
-/// `candidates` without the measured ones; a random half of them where that leaves enough.
-std::vector<std::size_t> considered(const std::vector<std::size_t>& candidates,
-                                    const std::vector<std::size_t>& measured, std::size_t samples, Rng& rng,
+/// A random half of the candidates where that leaves enough.
+std::vector<std::size_t> considered(std::vector<std::size_t> left, std::size_t samples, Rng& rng,
                                     const InformationOptions& options) {
-  std::vector<std::size_t> left;
-  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(left),
-               [&](std::size_t c) { return std::find(measured.begin(), measured.end(), c) == measured.end(); });
   if (left.size() < samples) {
     throw InputError(std::to_string(left.size()) + " unmeasured candidates, expected at least " +
                      std::to_string(samples) + ": offer more candidates or ask for fewer samples");
@@ -141,12 +137,10 @@ std::vector<std::size_t> considered(const std::vector<std::size_t>& candidates,
 }  // namespace
 
 std::vector<std::size_t> choose_informative(const LatencyCovariance& covariance,
-                                            const std::vector<std::size_t>& candidates,
-                                            const std::vector<std::size_t>& measured, std::size_t samples, Rng& rng,
+                                            const std::vector<std::size_t>& candidates, std::size_t samples, Rng& rng,
                                             const InformationOptions& options) {
-  std::vector<std::size_t> left = considered(candidates, measured, samples, rng, options);
+  std::vector<std::size_t> left = considered(candidates, samples, rng, options);
   Design design(covariance, options);
-  for (const std::size_t j : measured) design.measure(j);
   std::vector<std::size_t> chosen;
   while (chosen.size() < samples) {
     chosen.push_back(design.best(left));

@@ -37,12 +37,10 @@ struct InformationOptions {
 /// Chooses what to measure: greedily the candidate that removes most variance over all architectures x,
 /// argmax_j Σ_x w_x K(x, j)² / (K(j, j) + noise²), after which K is conditioned on its measurement (greedy A-optimal
 /// design; Krause, Singh and Guestrin, JMLR 2008, treat the family). w_x is 1, or 1 / (K(x, x) + τ²) with a tolerance:
-/// the slope of the logarithms' sum. `candidates` are indices below N, best first in the result. `measured` are
-/// conditioned on beforehand and never chosen. Throws InputError when fewer than `samples` candidates are left. The
-/// random half is drawn from `rng`; it is widened when it holds too few.
+/// the slope of the logarithms' sum. `candidates` are indices below N, best first in the result. Throws InputError when
+/// they are fewer than `samples`. The random half is drawn from `rng`; it is widened when it holds too few.
 std::vector<std::size_t> choose_informative(const LatencyCovariance& covariance,
-                                            const std::vector<std::size_t>& candidates,
-                                            const std::vector<std::size_t>& measured, std::size_t samples, Rng& rng,
+                                            const std::vector<std::size_t>& candidates, std::size_t samples, Rng& rng,
                                             const InformationOptions& options = {});
 
 /// Mean over all architectures of the variance of log latency, before any of `measured` and after each of them in

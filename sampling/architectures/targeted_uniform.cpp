@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <numeric>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "sampling/architectures/sampler.h"
 
 namespace tenshot::sampling {
@@ -35,8 +35,7 @@ std::vector<std::size_t> measured_per_bin(const std::vector<std::vector<std::siz
 
 /// The `samples` bins to draw from: those the measured candidates fill least, in bin order.
 std::vector<std::size_t> emptiest_bins(const std::vector<std::size_t>& filled, std::size_t samples) {
-  std::vector<std::size_t> order(filled.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = numbers_below(filled.size());
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return filled[a] < filled[b]; });
   order.resize(samples);
   std::sort(order.begin(), order.end());
@@ -49,8 +48,7 @@ std::vector<std::vector<std::size_t>> latency_bins(const std::vector<std::vector
                                                    std::size_t bins) {
   std::vector<std::vector<std::size_t>> binned(bins);
   for (const std::vector<double>& latency : pool_latency) {
-    std::vector<std::size_t> order(latency.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::size_t> order = numbers_below(latency.size());
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return latency[a] < latency[b]; });
     for (std::size_t rank = 0; rank < order.size(); ++rank) binned[rank * bins / order.size()].push_back(order[rank]);
   }

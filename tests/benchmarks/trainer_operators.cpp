@@ -94,7 +94,7 @@ void PlanTenOfFbnet(benchmark::State& state) {
   for (auto _ : state) {
     Rng rng(1);
     const PlanningView view = fbnet_model().planning_prior()->view(candidates, {});
-    benchmark::DoNotOptimize(sampling::choose_informative(view.covariance, indices, {}, 10, rng));
+    benchmark::DoNotOptimize(sampling::choose_informative(view.covariance, indices, 10, rng));
   }
   state.SetComplexityN(state.range(0));
 }

@@ -117,7 +117,7 @@ void ChooseTen(benchmark::State& state) {
   for (auto _ : state) {
     Rng rng(1);
     const auto covariance = prior_covariance(library, model().table(architectures));
-    benchmark::DoNotOptimize(sampling::choose_informative(covariance, candidates, {}, 10, rng));
+    benchmark::DoNotOptimize(sampling::choose_informative(covariance, candidates, 10, rng));
   }
   state.SetComplexityN(static_cast<std::int64_t>(architectures.size()));
 }

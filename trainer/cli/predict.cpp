@@ -4,12 +4,12 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/numbers_below.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
@@ -71,8 +71,7 @@ struct Choice {
 
 Choice fastest_of(const std::vector<nasbench::Architecture>& architectures, const trainer::Predictions& all,
                   double limit_ms, std::size_t most) {
-  std::vector<std::size_t> order(architectures.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = numbers_below(architectures.size());
   order.erase(std::remove_if(order.begin(), order.end(), [&](std::size_t i) { return all.latency_ms[i] > limit_ms; }),
               order.end());
   std::stable_sort(order.begin(), order.end(),

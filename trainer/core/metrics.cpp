@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "datasets/pool/describe.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -71,8 +71,7 @@ void each_metric(AnyMetrics& metrics, const Visit& visit) {
 double kendall(const std::vector<double>& a, const std::vector<double>& b) {
   const std::size_t n = a.size();
   if (n < 2) return nan;
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = numbers_below(n);
   std::sort(order.begin(), order.end(),
             [&](std::size_t i, std::size_t j) { return a[i] != a[j] ? a[i] < a[j] : b[i] < b[j]; });
   const std::int64_t tied_a = tied_pairs(n, [&](std::size_t i) { return a[order[i]] == a[order[i - 1]]; });

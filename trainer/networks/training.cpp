@@ -1,10 +1,10 @@
 #include "trainer/networks/training.h"
 
 #include <cmath>
-#include <numeric>
 
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/libtorch.h"
 
@@ -27,8 +27,7 @@ TrainingState resumed(RegressionNetwork& network, const std::string& fingerprint
 double train_epoch(RegressionNetwork& network, const TrainingSet& set, const FitOptions& options, int epoch) {
   constexpr double pi = 3.14159265358979323846;
   const auto width = static_cast<std::size_t>(set.width);
-  std::vector<int> order(static_cast<std::size_t>(set.rows()));
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int> order = numbers_below<int>(static_cast<std::size_t>(set.rows()));
   Rng rng(options.seed, static_cast<std::uint64_t>(epoch));
   rng.shuffle(order);
 

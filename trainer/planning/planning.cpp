@@ -90,7 +90,7 @@ std::vector<Architecture> plan_by_information(const datasets::Pool& pool, const 
   std::vector<Architecture> chosen;
   Rng rng(request.seed);
   for (const std::size_t index :
-       sampling::choose_informative(uncertain.covariance, open, {}, request.samples, rng, options)) {
+       sampling::choose_informative(uncertain.covariance, open, request.samples, rng, options)) {
     chosen.push_back(connected[index]);
   }
   return chosen;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "nasbench/support/numbers_below.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/planning_prior.h"
 
@@ -48,11 +48,10 @@ std::optional<NextMeasurements> next_measurements(const Predictor& predictor,
   if (!view) return std::nullopt;
   sampling::InformationOptions options = view->options;
   options.random_half = false;
-  std::vector<std::size_t> all(candidates.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::size_t> all = numbers_below(candidates.size());
   Rng rng(1);  // draws nothing where all candidates are considered
   NextMeasurements next;
-  next.chosen = sampling::choose_informative(view->covariance, all, {}, count, rng, options);
+  next.chosen = sampling::choose_informative(view->covariance, all, count, rng, options);
   const std::vector<double> variance = sampling::expected_variance(view->covariance, next.chosen, options);
   next.before = std::sqrt(std::max(variance.front(), 0.0));
   next.after = std::sqrt(std::max(variance.back(), 0.0));

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "datasets/tables/accuracies.h"
+#include "nasbench/support/numbers_below.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/predictors/trust.h"
 #include "trainer/report/device_parts.h"
@@ -17,8 +18,7 @@ constexpr std::size_t draws = 2000;
 constexpr std::size_t fastest_shown = 5, front_shown = 12, next_shown = 5, planned_among = 1500;
 
 std::vector<std::size_t> ascending(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = numbers_below(values.size());
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   return order;
 }
@@ -157,8 +157,7 @@ void add_front(Page& page, const Device& device, const std::filesystem::path& ac
   const datasets::Accuracies read = datasets::read_accuracies(accuracies, device.space());
   const Predictions predictions = device.predictor.predict(read.architectures, shown_confidence);
   const std::vector<std::size_t> front = pareto_front(predictions.latency_ms, read.accuracy);
-  std::vector<std::size_t> every(read.architectures.size());
-  std::iota(every.begin(), every.end(), std::size_t{0});
+  std::vector<std::size_t> every = numbers_below(read.architectures.size());
   page.heading("Pareto front of " + device.quantity() + " and accuracy", Page::Width::halves);
   if (!read.left_out.empty()) page.warnings({read.left_out});
   const Front picture{

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
 #include "trainer/predictors/kernels/grid_learner.h"
@@ -35,8 +36,7 @@ LatencyRows some_of(const LatencyRows& rows, const std::vector<std::size_t>& num
 
 /// The rows in an order drawn by the seed.
 LatencyRows shuffled(const LatencyRows& rows, std::uint64_t seed) {
-  std::vector<std::size_t> order(rows.latency_ms.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = numbers_below(rows.latency_ms.size());
   Rng(seed).shuffle(order);
   return some_of(rows, order);
 }

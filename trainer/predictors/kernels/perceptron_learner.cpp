@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/libtorch.h"
 #include "trainer/networks/regression_network.h"
@@ -100,8 +101,7 @@ void PerceptronLearner::train(const LatencyRows& training, const LatencyRows& he
   const std::size_t width = mean_.size(), count = training.latency_ms.size();
   const std::vector<int> hidden(static_cast<std::size_t>(options.layers), options.width);
   RegressionNetwork network(static_cast<int>(width), hidden, options.seed);
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = numbers_below(count);
   Rng rng(options.seed, 1);
   error_ = HUGE_VAL;
   for (int epoch = 0, last = 0; epoch < most_epochs && epoch - last < patience; ++epoch) {

@@ -5,11 +5,11 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/median.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/posterior/error_calibration.h"
@@ -26,8 +26,7 @@ struct NetworkSplit {
 };
 
 NetworkSplit split_networks(Index networks, bool new_ones, std::size_t most_predicted, Rng& rng) {
-  std::vector<Index> order(static_cast<std::size_t>(networks));
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = numbers_below<Index>(static_cast<std::size_t>(networks));
   rng.shuffle(order);
   const std::size_t predicted = std::min(order.size() / 3, most_predicted);
   NetworkSplit split{{order.begin() + static_cast<std::ptrdiff_t>(predicted), order.end()},
@@ -41,8 +40,7 @@ NetworkSplit split_networks(Index networks, bool new_ones, std::size_t most_pred
 /// The same, but those predicted are groups of networks that are alike: a random one and its nearest, again and again.
 NetworkSplit split_groups(const CostLibrary& library, Index groups, Rng& rng) {
   const Index networks = library.known.rows();
-  std::vector<Index> left(static_cast<std::size_t>(networks));
-  std::iota(left.begin(), left.end(), Index{0});
+  std::vector<Index> left = numbers_below<Index>(static_cast<std::size_t>(networks));
   NetworkSplit split;
   for (Index group = 0; group < groups; ++group) {
     const Index centre = left[rng.below(left.size())];
@@ -60,8 +58,7 @@ NetworkSplit split_groups(const CostLibrary& library, Index groups, Rng& rng) {
 /// The same, but those predicted are the cheapest sixth of the networks and the costliest.
 NetworkSplit split_sizes(const CostLibrary& library) {
   const Eigen::VectorXd size = library.known.rightCols<1>();
-  std::vector<Index> order(static_cast<std::size_t>(size.size()));
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = numbers_below<Index>(static_cast<std::size_t>(size.size()));
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return size[a] < size[b]; });
   const auto sixth = static_cast<std::ptrdiff_t>(order.size() / 6);
   NetworkSplit split{{order.begin() + sixth, order.end() - sixth}, {order.begin(), order.begin() + sixth}};
@@ -135,12 +132,11 @@ std::vector<Index> planned(const CostLibrary& library, const Eigen::MatrixXd& fe
                            const std::vector<Index>& candidates, std::size_t samples, const PosteriorOptions& options,
                            Rng& rng) {
   if (candidates.empty()) return {};
-  std::vector<std::size_t> all(candidates.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::size_t> all = numbers_below(candidates.size());
   const PlanningView view = prior_view(library, features(candidates, Eigen::all), options);
   std::vector<Index> chosen;
   for (const std::size_t c :
-       sampling::choose_informative(view.covariance, all, {}, std::min(samples, all.size()), rng, view.options)) {
+       sampling::choose_informative(view.covariance, all, std::min(samples, all.size()), rng, view.options)) {
     chosen.push_back(candidates[c]);
   }
   return chosen;
@@ -286,8 +282,7 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
         repeat < options.repeats ? split_networks(pool.features.rows(), compared, options.most_networks, rng)
         : repeat < last ? split_groups(library, static_cast<Index>(options.groups[repeat - options.repeats]), rng)
                         : split_sizes(library);
-    std::vector<Index> devices(families.size());
-    std::iota(devices.begin(), devices.end(), Index{0});
+    std::vector<Index> devices = numbers_below<Index>(families.size());
     if (compared) devices = devices_with(pool, split.known);
     CostLibrary refitted = compared ? fit_library(selection_of(pool, split.known, devices), library_options) : library;
     const Eigen::MatrixXd features = learn ? learn(refitted, split.known, devices) : pool.features;

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
+#include "nasbench/support/numbers_below.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 
 namespace tenshot::trainer::operators {
@@ -91,8 +91,7 @@ IntervalCalibration calibration_of(const CostLibrary& library, const CostPosteri
 
 void drop_unused_blocks(FeatureMap& map, CostPosterior& posterior) {
   const auto width = static_cast<Index>(map.operator_features());
-  std::vector<Index> kept(map.shared_features());
-  std::iota(kept.begin(), kept.end(), Index{0});
+  std::vector<Index> kept = numbers_below<Index>(map.shared_features());
   std::vector<OperatorTimes> learned;
   for (std::size_t l = 0; l < map.learned.size(); ++l) {
     const auto begin = static_cast<Index>(map.block_begin(l + 1));

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "datasets/pool/families.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
@@ -169,8 +169,7 @@ class OperatorsModel : public PoolModel {
   /// The entries of the library that are a prior: all, or those of the device-runtime `like` and its other settings.
   std::vector<std::size_t> entries_for(const std::string& like) const {
     if (!like.empty()) return datasets::settings_of(pool_, device_named(pool_, like));
-    std::vector<std::size_t> all(pool_.devices.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
+    std::vector<std::size_t> all = numbers_below(pool_.devices.size());
     return all;
   }
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
+#include "nasbench/support/numbers_below.h"
 #include "trainer/core/nnls.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/operators/expected_times.h"
@@ -182,8 +182,7 @@ OwnEntry add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Po
 
 CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set, std::size_t profiled,
                                const PosteriorOptions& options) {
-  std::vector<std::size_t> others(library.devices() - 1);
-  std::iota(others.begin(), others.end(), std::size_t{0});
+  std::vector<std::size_t> others = numbers_below(library.devices() - 1);
   CostLibrary rest = with_devices(library, others);
   rest.kinds = library.kinds;
   rest.groups = library.groups;

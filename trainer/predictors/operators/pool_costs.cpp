@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "trainer/core/adaptation.h"
 
 namespace tenshot::trainer::operators {
@@ -14,12 +14,6 @@ namespace {
 
 /// No latency that the library expects is below this share of a device's median latency.
 constexpr double smallest_expected = 1e-3;
-
-std::vector<Eigen::Index> all_of(std::size_t count) {
-  std::vector<Eigen::Index> all(count);
-  std::iota(all.begin(), all.end(), Eigen::Index{0});
-  return all;
-}
 
 }  // namespace
 
@@ -31,7 +25,7 @@ LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOption
 }
 
 FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary& of) const {
-  return learn(known, of, all_of(of.devices()));
+  return learn(known, of, numbers_below<Eigen::Index>(of.devices()));
 }
 
 FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary& of,
@@ -135,7 +129,7 @@ FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
   fitted.library.unmeasured = unmeasured_groups(fitted.map, fitted.numbers, *pool.space, networks);
   drop_unlisted(fitted.map, fitted.library);
   if (!options.operator_times || !fitted.operators.any()) return fitted;
-  fitted.map = fitted.learn(all_of(fitted.networks.size()), fitted.library);
+  fitted.map = fitted.learn(numbers_below<Eigen::Index>(fitted.networks.size()), fitted.library);
   return fitted;
 }
 

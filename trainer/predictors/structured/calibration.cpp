@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "datasets/tables/measurements.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/structured/prediction.h"
@@ -109,8 +109,7 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
   const datasets::LatencyMatrix pool = connected_part(library.model->space(), latencies);
   const nasbench::StructureTable table = library.model->table(pool.architectures);
   const sampling::LatencyCovariance prior = prior_covariance(library, table, posterior_options);
-  std::vector<std::size_t> candidates(pool.architectures.size());
-  std::iota(candidates.begin(), candidates.end(), 0);
+  std::vector<std::size_t> candidates = numbers_below(pool.architectures.size());
   if (candidates.size() < 2 * options.samples) return {};
 
   const bool exhaustive = library.cluster_of.empty();
@@ -122,7 +121,7 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
   for (std::size_t repeat = 0; repeat < options.repeats; ++repeat) {
     Rng rng(options.seed, repeat);
     const std::vector<std::size_t> chosen =
-        sampling::choose_informative(prior, candidates, {}, options.samples, rng, planning);
+        sampling::choose_informative(prior, candidates, options.samples, rng, planning);
     for (std::size_t h = 0; h < held_out.size(); ++h) {
       collect_errors(without(library, held_out[h].family), pool, table, pool.latency_ms[held_out[h].device], chosen,
                      posterior_options, predicted, errors[h]);

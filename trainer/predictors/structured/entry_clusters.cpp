@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/predictors/posterior/clusters.h"
@@ -149,8 +149,7 @@ MatrixXd evidence_table(const Judge& judge, const StructuredLibrary& library, co
 
 /// Columns by what is greatest in them, the greatest first.
 std::vector<std::size_t> in_order(const Eigen::RowVectorXd& greatest) {
-  std::vector<std::size_t> order(static_cast<std::size_t>(greatest.size()));
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = numbers_below(static_cast<std::size_t>(greatest.size()));
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return greatest[static_cast<Index>(a)] > greatest[static_cast<Index>(b)];
   });
@@ -180,8 +179,7 @@ std::vector<std::uint32_t> cluster_entries(const StructuredLibrary& library) {
   if (library.entries.size() <= exhaustive_entries) return {};
   const MatrixXd costs = costs_of(library);
   const auto count = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(costs.cols()))));
-  std::vector<Index> order(static_cast<std::size_t>(costs.cols()));
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = numbers_below<Index>(static_cast<std::size_t>(costs.cols()));
   Rng(1).shuffle(order);
   MatrixXd centres(costs.rows(), count);
   for (Index c = 0; c < count; ++c) centres.col(c) = costs.col(order[static_cast<std::size_t>(c)]);

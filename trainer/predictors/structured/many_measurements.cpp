@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/adaptation.h"
@@ -29,8 +29,7 @@ constexpr int path_rounds = 2;
 
 /// The set in an order that is drawn, and does not depend on the order it came in.
 AdaptationSet shuffled(const AdaptationSet& set) {
-  std::vector<std::size_t> order(set.architectures.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = numbers_below(set.architectures.size());
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return set.architectures[a] < set.architectures[b]; });
   Rng(1).shuffle(order);
@@ -38,8 +37,7 @@ AdaptationSet shuffled(const AdaptationSet& set) {
 }
 
 AdaptationSet first_of(const AdaptationSet& set, std::size_t count) {
-  std::vector<std::size_t> indices(std::min(count, set.architectures.size()));
-  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  std::vector<std::size_t> indices = numbers_below(std::min(count, set.architectures.size()));
   return part_of(set, indices);
 }
 
@@ -56,7 +54,7 @@ AdaptationSet most_informative(const StructuredLibrary& library, const Structure
   Rng rng(1);  // draws nothing where all candidates are considered
   sampling::InformationOptions information;
   information.random_half = false;
-  return part_of(among, sampling::choose_informative(covariance, candidates, {}, count, rng, information));
+  return part_of(among, sampling::choose_informative(covariance, candidates, count, rng, information));
 }
 
 SparseFit fit_of(const HypothesisFit& candidate, const CostPriors& priors, const nasbench::StructureTable& table) {

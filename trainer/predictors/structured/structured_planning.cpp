@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/posterior/latency_solver.h"
 #include "trainer/predictors/structured/entry_priors.h"
@@ -223,11 +223,10 @@ std::vector<double> expected_deviation(const StructuredPosterior& posterior, con
   sampling::InformationOptions options;
   options.noise = noise_of(posterior);
   options.random_half = false;
-  std::vector<std::size_t> candidates(table.size);
-  std::iota(candidates.begin(), candidates.end(), std::size_t{0});
+  std::vector<std::size_t> candidates = numbers_below(table.size);
   Rng rng(1);  // draws nothing where all candidates are considered
   const std::vector<std::size_t> plan =
-      sampling::choose_informative(covariance, candidates, {}, std::min(samples, table.size), rng, options);
+      sampling::choose_informative(covariance, candidates, std::min(samples, table.size), rng, options);
   std::vector<double> deviation;
   for (const double variance : sampling::expected_variance(covariance, plan, options)) {
     deviation.push_back(std::sqrt(std::max(variance, 0.0)));

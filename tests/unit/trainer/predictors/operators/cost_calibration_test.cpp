@@ -36,7 +36,7 @@ TEST(CostCalibration, HoldsItsPromiseOnNewDevicesAndNetworksOfThePoolsKind) {
   std::vector<std::size_t> candidates(60);
   std::iota(candidates.begin(), candidates.end(), std::size_t{0});
   const auto chosen =
-      sampling::choose_informative(prior_view(library, pool.features).covariance, candidates, {}, 10, rng, {});
+      sampling::choose_informative(prior_view(library, pool.features).covariance, candidates, 10, rng, {});
   const Eigen::MatrixXd unknown = bench.pool.features.bottomRows(30);
   double held = 0, all = 0;
   for (Index d = 20; d < 40; ++d) {

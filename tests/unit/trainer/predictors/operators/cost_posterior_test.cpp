@@ -278,8 +278,8 @@ TEST(CostPlanning, PrefersNetworksThatTellCostsApart) {
   sampling::InformationOptions options;
   options.random_half = false;
   Rng rng(1);
-  const auto chosen = sampling::choose_informative(prior_view(library, bench.pool.features).covariance, candidates, {},
-                                                   4, rng, options);
+  const auto chosen =
+      sampling::choose_informative(prior_view(library, bench.pool.features).covariance, candidates, 4, rng, options);
   EXPECT_NE(std::find(chosen.begin(), chosen.end(), 0U), chosen.end());
   EXPECT_NE(std::find(chosen.begin(), chosen.end(), 1U), chosen.end());
 }

@@ -310,7 +310,7 @@ TEST(DeviceKinds, MakeAPlanOfNetworksThatTellTheirCostsApart) {
   sampling::InformationOptions options;
   options.random_half = false;
   const std::vector<std::size_t> chosen =
-      sampling::choose_informative(prior, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {}, 2, rng, options);
+      sampling::choose_informative(prior, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 2, rng, options);
   EXPECT_TRUE(chosen[0] == 7 || chosen[1] == 7);
 }
 

@@ -51,7 +51,7 @@ class NewPhone {
     std::iota(candidates.begin(), candidates.end(), std::size_t{0});
     const PlanningView view = prior_view(library, pool.features);
     Rng rng(7);
-    const auto chosen = sampling::choose_informative(view.covariance, candidates, {}, 10, rng, view.options);
+    const auto chosen = sampling::choose_informative(view.covariance, candidates, 10, rng, view.options);
     const FeatureTable unknown = table_of(picked(features, new_));
     for (const Index device : tested_) {
       AdaptationFeatures set;

@@ -197,7 +197,7 @@ TEST(NetworkGroups, MakeAPlanByHowTheirLatenciesVary) {
   Rng rng(1);
   std::vector<std::size_t> all;
   for (std::size_t n = 0; n < static_cast<std::size_t>(networks); ++n) all.push_back(n);
-  const std::vector<std::size_t> chosen = sampling::choose_informative(prior, all, {}, 2, rng, {});
+  const std::vector<std::size_t> chosen = sampling::choose_informative(prior, all, 2, rng, {});
   EXPECT_NE(chosen[0] % 2, chosen[1] % 2) << "an odd one and an even one tell both parts";
 }
 

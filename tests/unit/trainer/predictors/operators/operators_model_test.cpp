@@ -60,7 +60,7 @@ class OperatorsOnNetworks : public testing::Test {
     for (std::size_t c = 0; c < candidates.size(); ++c) candidates[c] = c;
     Rng rng(1);
     std::vector<Architecture> chosen;
-    for (const std::size_t c : sampling::choose_informative(view.covariance, candidates, {}, 10, rng)) {
+    for (const std::size_t c : sampling::choose_informative(view.covariance, candidates, 10, rng)) {
       chosen.push_back(known_[c]);
     }
     set_ = measured(nasbench::networks(), chosen);

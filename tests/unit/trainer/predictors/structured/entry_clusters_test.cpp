@@ -53,7 +53,7 @@ std::vector<std::size_t> planned(const LargePool& pool) {
   std::iota(candidates.begin(), candidates.end(), std::size_t{0});
   Rng rng(3);
   return sampling::choose_informative(
-      prior_covariance(pool.library, test::structures().table(pool.latencies.architectures)), candidates, {}, 10, rng);
+      prior_covariance(pool.library, test::structures().table(pool.latencies.architectures)), candidates, 10, rng);
 }
 
 AdaptationSet measured_set(const std::string& structure, const std::vector<double>& costs, double noise) {

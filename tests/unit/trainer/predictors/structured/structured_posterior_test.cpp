@@ -35,7 +35,7 @@ AdaptationSet planned_set(const std::string& structure, const std::vector<double
   planning.noise = StructuredPosteriorOptions().planning_noise;
   AdaptationSet set;
   for (const std::size_t c : sampling::choose_informative(prior_covariance(test::synthetic_library(), table), indices,
-                                                          {}, count, rng, planning)) {
+                                                          count, rng, planning)) {
     set.architectures.push_back(candidates[c]);
   }
   set.latency_ms = test::latencies_under(structure, costs, set.architectures, noise);
