@@ -60,11 +60,11 @@ METHOD = {
     "rounds": listed("How many of the samples each round of planning measures; the later ones know the earlier.",
                      {"type": "integer", "minimum": 1}),
     "descriptor": said("Whether the target's hardware descriptor may be used (default: true).", type="boolean"),
-    "planning_noise": said("σ of a measurement's log latency that planning expects.", type="number", minimum=0, maximum=10),
+    "planning_noise": said("σ of a measurement's log latency that planning expects.", type="number", minimum=1e-4, maximum=10),
     "planning_descriptor": said("Planning knows the descriptor too; with \"sampler\": \"information\".", type="boolean"),
     "shuffled_descriptor": said("Another runtime's descriptor: a control.", type="boolean")}
 OF_SOME = {
-    "profiled": said("operators: samples come with what the target's operators take inside them.", type="boolean"),
+    "profiled": said("operators: samples come with what the target's operators take inside them, and are planned for that.", type="boolean"),
     "mode": said("networks: how they are adapted.", enum=["joint", "fine-tune", "set-encoder"]),
     "clones": whole("networks: augmentation factor K.", 1, 10000),
     "ensemble": whole("networks: so many adaptations, each with a seed of its own; the geometric mean of their predictions.", 1, 100)}

@@ -183,7 +183,7 @@ TEST_F(KnowledgeProgram, Adapt_TakesTheShippedCheckpointThatFitsTheMeasurements)
 TEST_F(KnowledgeProgram, AKit_NeedsNoOtherFileAndNoCheckpoint) {
   fs::create_directory(path("models"));
   expect_fine(run("tenshot network generate --space synthetic-cnn --count 3 --out " + q("models")));
-  expect_fine(installed("plan --networks " + q("models") + " --samples 2 --kit " + q("kit")));
+  expect_fine(installed("plan --networks " + q("models") + " --samples 2 --kit " + q("kit") + " --profile"));
   EXPECT_TRUE(fs::exists(path("kit/models/arch_02.onnx")));
   fs::create_directory(path("kit/results"));
   const Outcome adapted = installed("adapt --measurements " + q("kit") + " --out " + q("none.tenshot"));

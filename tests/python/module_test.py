@@ -80,7 +80,7 @@ class ModuleTest(unittest.TestCase):
             tenshot.adapt(CHECKPOINT)
 
     def test_without_a_checkpoint_the_shipped_one_is_taken(self):
-        self.assertEqual(len(tenshot.plan(samples=3, candidates=list(self.measured))), 3)
+        self.assertEqual(len(tenshot.plan(samples=3, candidates=list(self.measured), profile=True)), 3)
 
     def test_errors_are_classes_of_the_module(self):
         with self.assertRaises(tenshot.InputError) as raised:

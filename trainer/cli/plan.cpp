@@ -104,6 +104,7 @@ void add_plan_options(OptionParser& options) {
                "checkpoint has no rows, 1,000 drawn from the space)");
   add_measurements_option(options, "what was measured already, to plan further ones");
   options.text("descriptor", "the new device's device.json: plan knowing what it says of costs");
+  options.flag("profile", "choose for measurements with times of operators (measure.sh --profile)");
   options.text("seed", "seed of the draw", "1");
   options.text("out", "required, or --kit: plan to write, - for standard output");
   options.text(
@@ -135,6 +136,7 @@ trainer::PlanRequest plan_request(const OptionParser& options) {
     throw UsageError("--descriptor is for the sampler information; " + request.sampler + " does not look at it");
   }
   quantity_option(options);
+  request.profiled = options.has("profile");
   request.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   return request;
 }

@@ -12,6 +12,7 @@ struct PlanningView {
   sampling::LatencyCovariance covariance;  ///< covariance of the candidates' log latencies
   sampling::InformationOptions options;    ///< what a measurement is expected to be, and what is enough
   double own = 0;                          ///< σ of what is a candidate's own, which no measurement of another tells
+  double profiled_noise = 0;               ///< that of `options` where operators are timed too; 0: the same
 };
 
 /// What a pool teaches planning about a device nobody has measured: built once per pool, asked for every round of every

@@ -150,6 +150,7 @@ std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const Exper
                      std::to_string(request.candidates.size()) + " architectures of the training rows in common");
   }
   request.sampler = cell.sampler;
+  request.profiled = spec.methods[cell.method].profiled;
   request.noise = spec.methods[cell.method].planning_noise;
   request.seed = seed_of(spec, cell);
   // Samplers look at the pool, whose latencies are complete here, at what earlier rounds have measured and, where the

@@ -163,10 +163,7 @@ bool planning_descriptor_of(const JsonField& value, const Method& method) {
 /// How the method's own samples are chosen, and how many.
 void read_samples(const JsonField& value, Method& method) {
   if (const auto v = value.find("sampler")) method.sampler = v->one_of(plan_samplers());
-  if (const auto v = value.find("planning_noise")) {
-    method.planning_noise = v->number({0, 10});
-    if (*method.planning_noise == 0) v->fail("a number above 0");
-  }
+  if (const auto v = value.find("planning_noise")) method.planning_noise = v->number({1e-4, 10});
   if (const auto v = value.find("samples")) {
     method.all_samples = v->json() == "all";
     if (!method.all_samples) method.samples = static_cast<std::size_t>(v->whole_number(0, most_rows));

@@ -85,6 +85,7 @@ std::vector<Architecture> plan_by_information(const datasets::Pool& pool, const 
   }
   const PlanningView uncertain = prior.view(connected, request.measured);
   sampling::InformationOptions options = uncertain.options;
+  if (request.profiled && uncertain.profiled_noise > 0) options.noise = uncertain.profiled_noise;
   if (measured.empty() && request.noise) options.noise = *request.noise;
   if (!measured.empty()) options.random_half = false;
   std::vector<Architecture> chosen;

@@ -183,7 +183,7 @@ LoadedPredictor device(const std::string& name, const Checkpoint& checkpoint) {
 
 Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::string& sampler,
              const std::optional<py::iterable>& among, const std::optional<MeasurementSource>& measured,
-             std::uint64_t seed, const std::optional<std::string>& quantity, bool fleet) {
+             std::uint64_t seed, const std::optional<std::string>& quantity, bool fleet, bool profile) {
   std::optional<Strings> candidates;
   if (among) candidates = strings_of(*among);
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, candidates.value_or(Strings{}), measured));
@@ -192,6 +192,7 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
   request.samples = samples;
   request.sampler = sampler;
   request.seed = seed;
+  request.profiled = profile;
   if (candidates) request.candidates = parse_all(space, *candidates);
   if (measured) request.measured = adaptation_set(*model, *measured, quantity, fleet);
   const py::gil_scoped_release other_threads_may_run;

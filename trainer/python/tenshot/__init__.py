@@ -62,13 +62,15 @@ def adapt(checkpoint=None, measurements=None, seed=1, quantity=None, on_progress
                         runtime)
 
 
-def plan(checkpoint=None, samples=10, sampler="information", candidates=None, measured=None, seed=1, quantity=None, fleet=False):
+def plan(checkpoint=None, samples=10, sampler="information", candidates=None, measured=None, seed=1, quantity=None, fleet=False,
+         profile=False):
     """The architectures to measure on a new device, a list of `samples` strings, the most informative first.
 
     `candidates` may be measured, by default what the pool measured, or where a checkpoint has no rows 1,000 of its space;
     without `checkpoint`, the shipped one that fits them. `measured`, as the measurements of adapt(), has been measured
-    already; `fleet` is that of adapt(). Raises InputError, FileError, FormatError."""
-    return native.plan(checkpoint, samples, sampler, candidates, _measured(measured, quantity), seed, quantity, fleet)
+    already; `fleet` is that of adapt(). `profile`: operators inside the measured networks will be timed too (measure.sh
+    --profile). Raises InputError, FileError, FormatError."""
+    return native.plan(checkpoint, samples, sampler, candidates, _measured(measured, quantity), seed, quantity, fleet, profile)
 
 
 def random_architectures(space, count, seed=1):

@@ -101,6 +101,7 @@ def plan(
     seed: int = 1,
     quantity: Optional[str] = None,
     fleet: bool = False,
+    profile: bool = False,
 ) -> List[str]: ...
 def networks(path: _Path, shapes: _Shapes = ...) -> List[str]: ...
 def space_from_modules(

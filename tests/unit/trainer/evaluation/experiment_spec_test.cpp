@@ -120,6 +120,8 @@ TEST(ExperimentSpec, NamesFilePointerValueAndWhatIsAllowed) {
       {with(R"({"samples": [10, -1]})"), "/samples/1 is -1"},
       {with(R"({"methods": [{"predictor": "structured", "descriptor_kind": "counters"}]})"),
        "/methods/0/descriptor_kind is \"counters\", expected one of: auto, in-network"},
+      {with(R"({"methods": [{"predictor": "operators", "planning_noise": 0}]})"),
+       "/methods/0/planning_noise is 0, expected a number from 1e-04 to 10"},
       {with(R"({"methods": [{"predictor": "structured", "planning_descriptor": true}]})"),
        "/methods/0/planning_descriptor is true, expected \"sampler\": \"information\""},
       {with(R"({"methods": ["oracle"]})"), "/methods/0 is \"oracle\", expected one of: structured"},

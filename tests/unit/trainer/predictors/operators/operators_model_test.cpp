@@ -23,6 +23,7 @@
 #include "trainer/core/planning_prior.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/networks/exporting.h"
+#include "trainer/planning/planning.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 
 namespace tenshot::trainer {
@@ -128,6 +129,14 @@ TEST_F(OperatorsOnNetworks, PredictionThatLeavesEverythingOpen_IsTakenOutWithARe
   EXPECT_EQ(kept, std::vector<Architecture>{asked[1]});
   EXPECT_EQ(predicted.upper_ms.size(), 1u);
   EXPECT_NO_THROW(require_usable(predicted, kept, nasbench::networks()));
+}
+
+TEST_F(OperatorsOnNetworks, APlanOfNetworksThatAreProfiledExpectsLessNoise) {
+  PlanRequest request;
+  request.profiled = true;
+  EXPECT_NE(plan(*model_, request), plan(*model_, {}));
+  request.noise = model_->planning_prior()->view(known_, {}).options.noise;
+  EXPECT_EQ(plan(*model_, request), plan(*model_, {}));
 }
 
 TEST_F(OperatorsOnNetworks, ExplanationNamesTheCostliestOperators) {
