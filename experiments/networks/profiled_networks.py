@@ -28,12 +28,13 @@ process had 55.5, 65.5, 33.4 and 53.8 % from ten networks and 63.3, 76.0, 43.9 a
 
 How much the own operators count from more than ten networks was chosen inside: of the networks to learn from, four tenths of the
 families were held out once more, and thirty of the others profiled (splits 1 to 4, by hand). Half and half had 68.3, 77.2, 41.5
-and 50.4 % in the tables' order, the own operators alone 71.5, 75.5, 44.7 and 64.8. What ships has 71.6, 76.2, 44.7 and 64.9: from
-thirty networks they count three times as much as the others, and from a smaller error of the others still more. These splits'
-tables held 71.3, 80.4, 46.6 and 60.1 % before, and splits 6 and 7 had 68.2, 80.4, 39.5 and 63.6. Up to ten networks the
-share is the same as before, so that only the rows of thirty profiled networks were run again; all others are of revision
-`ee2d690e`. Today's program, asked again for ten networks of split 1, has the same share on channels-last and eager, and 26.1 %
-for 28.6 in int8: it differs in other things too.
+and 50.4 % in the tables' order, the own operators alone 71.5, 75.5, 44.7 and 64.8. What ships had 71.6, 76.2, 44.7 and 64.9: from
+thirty networks they count three times as much as the others, and from a smaller error of the others still more.
+
+Methods that have profiles plan for them, as `plan --profile` does: a measurement is expected to be off by .03, where one without a
+profile is by .1 ([chosen inside](../../search/README.md#profiled_search)). The plan for latencies was tried on splits 1 and 2 of
+this page before: by `both` 61.9, 81.8, 21.7 and 43.1 % from ten networks, and 75.9, 84.1, 42.8 and 60.3 from thirty, in the
+tables' order.
 
 What is missing on channels-last is in the operators' times, not between the operators: sums of what the operators of the networks
 held out inside really took are within ±10 % for 90 % of them, once one factor is taken off. Of what was predicted there, networks

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# How much operators of ten profiled networks count beside other devices (experiments/search/profiled_search.json), compared
+# How networks to profile are planned, and how much their operators count (experiments/search/profiled_search.json), compared
 # inside the networks to learn from of
 # experiments/networks/profiled_networks.sh: of each split four tenths of the families that it trains on are held out once
 # more. The networks that the split predicts are not seen. Keeps the means in experiments/search. An interrupted run goes on.
 #
-#   experiments/search/profiled_search.sh [splits, "1 2" unless said]
+#   experiments/search/profiled_search.sh [splits, "1 2 3 4" unless said]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 install_missing
 build_targets tenshot
 work=$build/experiments/profiled_search
-splits=${1:-1 2}
+splits=${1:-1 2 3 4}
 mkdir -p "$work"
 for split in $splits; do
   /usr/bin/python3 experiments/networks/own_networks.py split datasets/data/networks "inner$split" experiments/search/profiled_search.json \
