@@ -7,6 +7,7 @@
     python3 measuring_time.py page FOLDER DATA          its README.md and accuracy-against-time.svg, of its *.csv
 """
 import csv
+import itertools
 import math
 import statistics
 import subprocess
@@ -21,6 +22,7 @@ import committed  # noqa: E402
 from inside_networks import LATENCY_RUNS, PROFILE_RUNS, SPLITS  # noqa: E402
 from own_networks import hashed, order  # noqa: E402
 
+PLANS = {"operators": [], "operators, profiles": ["--profile"]}
 # What has attention or channels last: kernels without a convolution, for which no paper here has a predictor.
 LEFT_OUT = {"vit", "mixer", "convnext"}
 PRECISE = 0.1  # standard error of a layer inside of its network, over its cost, at which it is compared
@@ -53,11 +55,12 @@ def place(seconds, accuracy, panel, row):
 
 
 def planned(tenshot, work, out):
-    """Seconds of the networks that `plan` chooses of those to learn from, for each runtime, split and number of networks."""
+    """Seconds of the networks that `plan` chooses of those to learn from, for each runtime, split and number of networks, and
+    what it chooses with --profile."""
     networks = committed.Networks()
     kept = out / "planned.csv"
     if not kept.exists():
-        kept.write_text("runtime,split,networks,seconds\n")
+        kept.write_text("runtime,split,method,networks,seconds\n")
     done = {(row["runtime"], row["split"]) for row in committed.read(kept)}
     for split in SPLITS:
         train, _ = order(list(networks.family.items()), str(split))
@@ -70,27 +73,28 @@ def planned(tenshot, work, out):
             with tempfile.TemporaryDirectory() as folder, kept.open("a") as file:
                 names = Path(folder) / "names.csv"
                 names.write_text("\n".join(["architecture", *(name for name in train if name in known)]) + "\n")
-                for count in (3, 10, 30):
+                for count, (method, flags) in itertools.product((3, 10, 30), PLANS.items()):
                     plan = subprocess.run([tenshot, "plan", "--checkpoint", checkpoint, "--archs", names, "--samples", str(count),
-                                           "--networks", committed.DATA / "networks/networks.json", "--quiet", "--out", "-"],
+                                           "--networks", committed.DATA / "networks/networks.json", "--quiet", "--out", "-", *flags],
                                           check=True, capture_output=True, text=True).stdout.splitlines()
                     chosen = [row["architecture"] for row in csv.DictReader(plan)]
                     seconds = LATENCY_RUNS * sum(known[name] for name in chosen) / 1000
-                    file.write(f"{runtime},{split},{count},{seconds:.2f}\n")
+                    file.write(f'{runtime},{split},"{method}",{count},{seconds:.2f}\n')
             done.add((runtime, str(split)))
 
 
 def inside_rows(out):
     """Mean over five splits: {(runtime, method): [(seconds, share, deviation, networks)]}."""
     values = defaultdict(list)
-    seconds = {(row["runtime"], row["split"], row["networks"]): float(row["seconds"]) for row in committed.read(out / "planned.csv")}
+    seconds = {(row["runtime"], row["split"], row["method"], row["networks"]): float(row["seconds"])
+               for row in committed.read(out / "planned.csv")}
     for row in committed.read(HERE.parent / "networks/profiled_networks/results.csv"):
         method = {"latencies alone": "operators", "both": "operators, profiles"}.get(row["method"])
         if int(row["split"]) not in SPLITS:
             continue
         runtime = row["target"].removesuffix("_t1_b1")
         if method:
-            took = seconds[(runtime, row["split"], row["samples"])]
+            took = seconds[(runtime, row["split"], method, row["samples"])]
             took *= 1 if method == "operators" else 1 + PROFILE_RUNS / LATENCY_RUNS
             values[(runtime, method, int(row["samples"]))].append((took, float(row["acc10"])))
     for row in committed.read(HERE / "inside_networks/results.csv"):
