@@ -7,7 +7,6 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "datasets/pool/pool.h"
 #include "datasets/tables/measurements.h"
@@ -16,6 +15,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/numbers_below.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/metrics.h"
 #include "trainer/predictors/structured/calibration.h"
@@ -52,12 +52,6 @@ struct Task {
   std::map<std::size_t, std::vector<std::vector<std::size_t>>> first_rounds;  ///< by samples
 };
 
-std::vector<std::size_t> indices(std::size_t count) {
-  std::vector<std::size_t> result(count);
-  std::iota(result.begin(), result.end(), std::size_t{0});
-  return result;
-}
-
 Task make_task(const datasets::Pool& pool, const trainer::structured::StructuredPosteriorOptions& posterior) {
   Task task;
   task.posterior = posterior;
@@ -85,7 +79,7 @@ Task make_task(const datasets::Pool& pool, const trainer::structured::Structured
     for (std::size_t p = 0; p < plans; ++p) {
       Rng plan_rng(p + 1);
       task.first_rounds[samples].push_back(
-          sampling::choose_informative(prior, indices(task.candidates.size()), samples, plan_rng, planning));
+          sampling::choose_informative(prior, numbers_below(task.candidates.size()), samples, plan_rng, planning));
     }
   }
   return task;
@@ -109,7 +103,7 @@ std::vector<std::size_t> two_rounds(const Task& task, const DrawnDevice& device,
   const StructuredPosterior posterior =
       trainer::structured::adapt(task.library, adaptation_set(task, latency_ms, chosen), task.posterior);
   std::vector<std::size_t> open;
-  for (const std::size_t c : indices(task.candidates.size())) {
+  for (const std::size_t c : numbers_below(task.candidates.size())) {
     if (std::find(chosen.begin(), chosen.end(), c) == chosen.end()) open.push_back(c);
   }
   sampling::InformationOptions options;
@@ -126,7 +120,7 @@ std::vector<Result> results_of(const Task& task, const DrawnDevice& device, std:
   const nasbench::StructureModel& model = *task.library.model;
   const std::vector<double> latency_ms = experiments::measure(model, device, task.candidates, seed + 1);
   const std::vector<double> truth_ms = experiments::measure(model, device, task.test, seed + 2);
-  std::vector<std::size_t> many = indices(task.candidates.size());
+  std::vector<std::size_t> many = numbers_below(task.candidates.size());
   Rng(seed, device.stream).shuffle(many);
   many.resize(std::min<std::size_t>(many.size(), 250));
   const std::vector<std::pair<std::string, std::vector<std::size_t>>> methods = {

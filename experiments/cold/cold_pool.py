@@ -7,7 +7,7 @@
 """
 import csv
 import json
-import os
+import platform
 import shutil
 import statistics
 import subprocess
@@ -138,9 +138,9 @@ def pool(tenshot, work, out):
             kernels, cache, _ = STRATEGIES[name]
             document = {**of_machine, "id": name, "runtime": name}
             document["environment"] = {key: of_machine["environment"][key] for key in ("cpu", "cores")}
-            document["environment"].update({"kernel": " ".join(os.uname()[i] for i in (0, 2, 4)), "runtime_version": onednn_version(),
-                                            "kernels": kernels, "cache": cache,
-                                            "preparing_cores": 0, "starts": STARTS,
+            kernel = f"{platform.system()} {platform.release()} {platform.machine()}"  # measured on this one, by cold_pool.sh
+            document["environment"].update({"kernel": kernel, "runtime_version": onednn_version(), "kernels": kernels,
+                                            "cache": cache, "preparing_cores": 0, "starts": STARTS,
                                             "free_memory": "touched before each start"})
             devices[name] = document, starts_table(networks)
         for name, (document, rows) in devices.items():

@@ -22,6 +22,7 @@ import committed  # noqa: E402
 from inside_networks import LATENCY_RUNS, PROFILE_RUNS, SPLITS  # noqa: E402
 from own_networks import hashed, order  # noqa: E402
 
+# What `plan` is told for each method.
 PLANS = {"operators": [], "operators, profiles": ["--profile"]}
 # What has attention or channels last: kernels without a convolution, for which no paper here has a predictor.
 LEFT_OUT = {"vit", "mixer", "convnext"}

@@ -33,7 +33,7 @@ thirty networks they count three times as much as the others, and from a smaller
 
 Methods that have profiles plan for them, as `plan --profile` does: a measurement is expected to be off by .03, where one without a
 profile is by .1 ([chosen inside](../../search/README.md#profiled_search)). The plan for latencies was tried on splits 1 and 2 of
-this page before: by `both` 61.9, 81.8, 21.7 and 43.1 % from ten networks, and 75.9, 84.1, 42.8 and 60.3 from thirty, in the
+this page before, by hand: by `both` 61.9, 81.8, 21.7 and 43.1 % from ten networks, and 75.9, 84.1, 42.8 and 60.3 from thirty, in the
 tables' order. The error of the others from which own operators count more is .1 since, [chosen inside](../../search/README.md#profiled_search)
 too; with .2 these tables held 65.5, 75.2, 26.5 and 58.1 % from ten networks and 73.5, 81.3, 47.4 and 65.9 from thirty.
 

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "nasbench/formats/tflite_file.h"
 #include "nasbench/formats/tflite_operation.h"
+#include "nasbench/support/numbers_below.h"
 
 namespace tenshot::nasbench::tflite {
 
@@ -15,8 +15,7 @@ namespace tenshot::nasbench::tflite {
 class Layouts {
  public:
   explicit Layouts(const TfliteFile& file)
-      : file_(file), set_(file.tensors.size()), image_(file.tensors.size(), false) {
-    std::iota(set_.begin(), set_.end(), std::size_t{0});
+      : file_(file), set_(numbers_below(file.tensors.size())), image_(file.tensors.size(), false) {
     for (const TfliteOperator& op : file.operators) {
       const Rule* rule = rule_of(op.code, op.custom);
       const bool hands_on = op.code == code::quantize || op.code == code::dequantize || op.code == code::fake_quant;

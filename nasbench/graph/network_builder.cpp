@@ -1,9 +1,9 @@
 #include "nasbench/graph/network_builder.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -337,9 +337,8 @@ Source NetworkBuilder::reshape(std::string name, const Source& input, Shape shap
 }
 
 Source NetworkBuilder::swap_last(std::string name, const Source& input) {
-  std::vector<std::int64_t> axes(type(input).shape.size());
+  std::vector<std::int64_t> axes = numbers_below<std::int64_t>(type(input).shape.size());
   if (axes.size() < 2) refuse(name, " swaps two dimensions of a tensor of fewer");
-  std::iota(axes.begin(), axes.end(), std::int64_t{0});
   std::swap(axes.back(), axes[axes.size() - 2]);
   return transpose(std::move(name), input, std::move(axes));
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <string>
 
 #include "nasbench/graph/limits.h"
@@ -53,11 +52,7 @@ std::vector<std::size_t> chosen_axes(const onnx::NodeProto& node, const OnnxInpu
   const std::size_t rank = inputs[0]->shape.size();
   std::vector<std::size_t> axes;
   for (const std::int64_t axis : listed_numbers(node, inputs, "axes", index)) axes.push_back(front_axis(axis, rank));
-  if (axes.empty()) {
-    axes.resize(rank);
-    std::iota(axes.begin(), axes.end(), std::size_t{0});
-  }
-  return axes;
+  return axes.empty() ? numbers_below(rank) : axes;
 }
 
 /// With axes: those given alone are padded (opset 18).

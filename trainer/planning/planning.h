@@ -16,7 +16,7 @@ struct PlanRequest {
   std::size_t samples = 10;
   std::string sampler = "information";   ///< or one of sampling::sampler_names()
   std::vector<Architecture> candidates;  ///< may be measured; empty = known_architectures() of the pool
-  bool profiled = false;                 ///< `information`: operators inside the measured networks are timed too
+  bool profiled = false;                 ///< `information`: operators of what is planned will be timed too
   std::optional<double> noise;  ///< `information`: σ expected of a measurement's log latency before any is known
   AdaptationSet measured;       ///< has been measured on the new device already; its descriptor, where there is one
   std::uint64_t seed = 1;

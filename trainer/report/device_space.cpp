@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "datasets/tables/accuracies.h"
 #include "nasbench/support/numbers_below.h"
@@ -39,8 +38,7 @@ std::string with_intervals(const Device& device, const std::string& caption) {
 
 /// Indices of what is more accurate than everything faster, the fastest first.
 std::vector<std::size_t> pareto_front(const std::vector<double>& latency_ms, const std::vector<double>& accuracy) {
-  std::vector<std::size_t> order(latency_ms.size()), front;
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = numbers_below(latency_ms.size()), front;
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return latency_ms[a] != latency_ms[b] ? latency_ms[a] < latency_ms[b] : accuracy[a] > accuracy[b];
   });

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "nasbench/support/numbers_below.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
 #include "trainer/core/space_card.h"
@@ -20,8 +20,7 @@ using Eigen::Index;
 /// Every raw feature in its own unit, so that a line knows operators that no pool has.
 operators::FeatureMap all_raw_features() {
   operators::FeatureMap map;
-  map.raw.resize(operators::raw_feature_count());
-  std::iota(map.raw.begin(), map.raw.end(), 0);
+  map.raw = numbers_below(operators::raw_feature_count());
   map.unit = Eigen::VectorXd::Ones(static_cast<Index>(map.raw.size()));
   return map;
 }

@@ -141,7 +141,6 @@ LatencyCovariance covariance_of_entries(const CostLibrary& library, const Eigen:
 
 }  // namespace
 
-// Operators that are timed one by one tell of their costs more exactly than a network's latency does.
 PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& features, const PosteriorOptions& options) {
   constexpr double of_group = 0.02, of_space = 0.06, of_unlike_networks = 0.1, tolerance = 0.2, of_profiled = 0.03;
   Eigen::MatrixXd near;
@@ -152,10 +151,10 @@ PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& featu
   }
   if (!library.kinds.empty()) {
     const Eigen::MatrixXd shared = features.leftCols(library.costs.cols());
-    return {covariance_of_kind(library, library.kinds.front(), shared, near),
-            {of_unlike_networks, tolerance},
-            0,
-            of_profiled};
+    PlanningView view{covariance_of_kind(library, library.kinds.front(), shared, near),
+                      {of_unlike_networks, tolerance}};
+    view.profiled_noise = of_profiled;
+    return view;
   }
   return {covariance_of_entries(library, features, near, options),
           {library.places.compared() ? of_unlike_networks : of_space}};

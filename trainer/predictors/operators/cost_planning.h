@@ -15,7 +15,8 @@ namespace tenshot::trainer::operators {
 ///
 /// The noise that is expected of a measurement is what no cost explains. It is larger where networks are compared with
 /// each other, as what is a network's own is part of it; where there are kinds, an error of a fifth is small enough. It
-/// is least in a group, of which nothing is left to explain (experiments/search: planning.md and device_groups.md).
+/// is least in a group, of which nothing is left to explain (experiments/search: planning.md and device_groups.md). Of
+/// kinds it is less where operators are timed too, which tell of their costs one by one (profiled_search).
 PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& features,
                         const PosteriorOptions& options = {});
 

@@ -169,8 +169,7 @@ class OperatorsModel : public PoolModel {
   /// The entries of the library that are a prior: all, or those of the device-runtime `like` and its other settings.
   std::vector<std::size_t> entries_for(const std::string& like) const {
     if (!like.empty()) return datasets::settings_of(pool_, device_named(pool_, like));
-    std::vector<std::size_t> all = numbers_below(pool_.devices.size());
-    return all;
+    return numbers_below(pool_.devices.size());
   }
 
   std::unique_ptr<Predictor> predictor_of(FeatureMap map, operators::CostPosterior posterior,

@@ -37,8 +37,7 @@ AdaptationSet shuffled(const AdaptationSet& set) {
 }
 
 AdaptationSet first_of(const AdaptationSet& set, std::size_t count) {
-  std::vector<std::size_t> indices = numbers_below(std::min(count, set.architectures.size()));
-  return part_of(set, indices);
+  return part_of(set, numbers_below(std::min(count, set.architectures.size())));
 }
 
 /// `count` of the first measurements, those that tell most before anything is known.
