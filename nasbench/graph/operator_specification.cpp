@@ -1,5 +1,6 @@
 #include "nasbench/graph/operator_specification.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <tuple>
@@ -136,6 +137,12 @@ std::int64_t output_bytes(const OperatorSpecification& s) { return element_count
 std::int64_t weight_bytes(const OperatorSpecification& s) {
   const int bits = s.weight_bits > 0 ? s.weight_bits : 8 * byte_size(s.type);
   return (parameter_count(s) * bits + 7) / 8;
+}
+
+std::int64_t read_bytes(const OperatorSpecification& s, std::int64_t stored) {
+  const auto named = [&s](const char* word) { return s.name.find(word) != std::string::npos; };
+  const bool looks_up = s.kind == OperatorKind::opaque && (named("Gather") || named("Embed"));
+  return looks_up ? std::min(stored, output_bytes(s)) : stored;
 }
 
 std::string format(const OperatorSpecification& s) {

@@ -44,9 +44,9 @@ struct KindCosts {
     ++count;
     multiply_adds += nasbench::multiply_adds(operation);
     parameters += stored;
-    input_bytes += nasbench::input_bytes(operation);
+    input_bytes += read_bytes(operation, nasbench::input_bytes(operation));
     output_bytes += nasbench::output_bytes(operation);
-    weight_bytes += nasbench::weight_bytes(operation);
+    weight_bytes += read_bytes(operation, nasbench::weight_bytes(operation));
   }
 };
 

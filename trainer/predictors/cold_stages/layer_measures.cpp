@@ -56,7 +56,8 @@ LayerMeasures measures_of(const descriptor::ColdNetwork& network, const descript
   const nasbench::OperatorSpecification specification = specification_of(network, layer);
   LayerMeasures measures;
   measures.group = operators::operator_group_of(specification);
-  const Eigen::VectorXd raw = operators::raw_features({specification});
+  const Eigen::VectorXd raw =
+      operators::raw_features({specification}).head(static_cast<Eigen::Index>(operators::raw_feature_count()));
   for (Eigen::Index i = 1; i < raw.size(); ++i) {
     const auto measure = static_cast<std::size_t>(i - 1) % operators::measures_of_group;
     if (measure >= measures.measures.size()) continue;

@@ -75,7 +75,8 @@ double mega_bytes(const NetworkSpace& space, const Architecture& architecture) {
   for (const nasbench::NetworkNode& node : space.computation(architecture, space.default_shape(), 1).nodes) {
     const nasbench::OperatorSpecification& op = node.operation;
     if (op.kind == nasbench::OperatorKind::reshape) continue;  // which moves nothing
-    bytes += static_cast<double>(nasbench::input_bytes(op) + nasbench::output_bytes(op) + nasbench::weight_bytes(op));
+    bytes += static_cast<double>(read_bytes(op, nasbench::input_bytes(op)) + nasbench::output_bytes(op) +
+                                 read_bytes(op, nasbench::weight_bytes(op)));
   }
   return bytes * 1e-6;
 }

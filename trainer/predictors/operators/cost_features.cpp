@@ -82,21 +82,9 @@ Eigen::VectorXd raw_of(const FeatureMap& map, const std::vector<nasbench::Operat
   return raw;
 }
 
-/// Raw features with those of starts after them, which are sums over operators too: first uses are not, and are zero.
-Eigen::VectorXd with_all_weights(const Eigen::VectorXd& raw) {
-  Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(known_feature_count()));
-  features.head(raw.size()) = raw;
-  double bytes = 0;
-  for (std::size_t group = 0; group < operator_group_count(); ++group) {
-    bytes += raw[static_cast<Eigen::Index>(count_of(group) + weight_bytes)];
-  }
-  features[static_cast<Eigen::Index>(all_weights_feature())] = bytes;
-  return features;
-}
-
 /// The features of `map` that a sum of raw features is: without those the pool never saw.
 Eigen::VectorXd mapped(const FeatureMap& map, const Eigen::VectorXd& raw, UnknownOperators unknown) {
-  Eigen::VectorXd known = with_all_weights(raw);
+  Eigen::VectorXd known = raw;
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
     const std::optional<std::size_t> other = counts_as(map, group, unknown);
     if (!other) known.segment(static_cast<Eigen::Index>(count_of(group)), measures_of_group).setZero();
@@ -268,9 +256,8 @@ FeatureMap make_feature_map(const NetworkSpace& space, const std::vector<Archite
   const Parts parts = parts_of(map, space, architectures);
   std::vector<double> occurrences(parts.keys.size(), 0);
   for (const std::uint32_t part : parts.part_of) occurrences[part] += 1;
-  Eigen::VectorXd raw = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(raw_feature_count()));
-  for (std::size_t p = 0; p < parts.keys.size(); ++p) raw += occurrences[p] * parts.raw[p];
-  Eigen::VectorXd sum = with_all_weights(raw);
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(known_feature_count()));
+  for (std::size_t p = 0; p < parts.keys.size(); ++p) sum += occurrences[p] * parts.raw[p];
   for (std::size_t i = 0; purpose == FeaturesOf::start && i < architectures.size(); ++i) {
     for (const std::size_t group : parts.groups_of(i)) sum[static_cast<Eigen::Index>(first_use_feature(group))] += 1;
   }

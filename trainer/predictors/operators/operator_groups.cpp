@@ -54,7 +54,7 @@ const std::array<std::vector<std::size_t>, group_count> stand_ins = {{
     {movement, elementwise, activation, pool},
     {concatenation, elementwise, activation, pool},
     {activation, elementwise},
-    {elementwise, activation, concatenation, pool},
+    {movement, concatenation, pool, elementwise},
     {linear, matrix_product},
 }};
 
@@ -166,7 +166,7 @@ std::string raw_feature_name(std::size_t feature) {
 }
 
 Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators) {
-  Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(raw_feature_count()));
+  Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(known_feature_count()));
   features[0] = 1;
   for (const OperatorSpecification& specification : operators) {
     const std::optional<std::size_t> group = group_of(specification);
@@ -174,9 +174,11 @@ Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators
     auto own = features.segment(static_cast<Eigen::Index>(1 + *group * measures_of_group), measures_of_group);
     own[count] += 1;
     own[arithmetic] += arithmetic_of(specification, *group);
-    own[input_bytes] += static_cast<double>(nasbench::input_bytes(specification));
+    own[input_bytes] += static_cast<double>(read_bytes(specification, nasbench::input_bytes(specification)));
     own[output_bytes] += static_cast<double>(nasbench::output_bytes(specification));
-    own[weight_bytes] += static_cast<double>(nasbench::weight_bytes(specification));
+    const std::int64_t stored = nasbench::weight_bytes(specification);
+    own[weight_bytes] += static_cast<double>(read_bytes(specification, stored));
+    features[static_cast<Eigen::Index>(all_weights_feature())] += static_cast<double>(stored);
     own[window_bytes] += window_bytes_of(specification, *group);
     const bool is_large = std::max(specification.kernel.height, specification.kernel.width) > 3;
     if (*group == depthwise && is_large) own[large_window_arithmetic] += arithmetic_of(specification, *group);

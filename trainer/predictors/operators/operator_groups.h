@@ -49,7 +49,7 @@ enum Measure : std::size_t {
 constexpr std::size_t measures_of_group = large_window_arithmetic + 1;
 
 /// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group;
-/// shape [1 + operator_group_count() · measures_of_group].
+/// behind these, those of starts, of which first uses are no sums and are left at zero. Shape [known_feature_count()].
 Eigen::VectorXd raw_features(const std::vector<nasbench::OperatorSpecification>& operators);
 std::size_t raw_feature_count();
 

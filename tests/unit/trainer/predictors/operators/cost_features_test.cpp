@@ -99,6 +99,34 @@ TEST(CostFeatures, CountAPoolsWindowAsArithmetic) {
   EXPECT_EQ(value(raw_features({pool}), "pool.arithmetic"), 2 * 4 * 4 * 9);
 }
 
+TEST(CostFeatures, OfATableThatIsLookedUpAreTheRowsThatAreRead) {
+  OperatorSpecification words;
+  words.kind = OperatorKind::opaque;
+  words.name = "Gather";
+  words.inputs = {{1, 30}};
+  words.constants = {{50000, 128}};
+  words.output = {1, 30, 128};
+  const Eigen::VectorXd features = raw_features({words});
+  EXPECT_EQ(value(features, "opaque.input_bytes"), 4 * 30);
+  EXPECT_EQ(value(features, "opaque.weight_bytes"), 4 * 30 * 128);
+  // A start reads the whole file.
+  EXPECT_EQ(features[static_cast<Eigen::Index>(all_weights_feature())], 4.0 * 50000 * 128);
+  words.inputs = {{1, 197, 768}};  // the first of computed rows
+  words.constants.clear();
+  words.output = {1, 768};
+  EXPECT_EQ(value(raw_features({words}), "opaque.input_bytes"), 4 * 768);
+}
+
+TEST(CostFeatures, OfATypeThatNobodyMeasuredMoveWhatTheyRead) {
+  const std::vector<std::size_t>& stand_ins = stand_in_groups(operator_group_index([] {
+    OperatorSpecification top;
+    top.kind = OperatorKind::opaque;
+    top.name = "TopK";
+    return top;
+  }()));
+  EXPECT_EQ(operator_group_name(stand_ins.front()), "data_movement");
+}
+
 TEST(CostFeatures, OfAReshapeAreNone) {
   OperatorSpecification reshape;
   reshape.kind = OperatorKind::reshape;

@@ -89,7 +89,7 @@ inline MobileCnns read_mobile_cnns(const std::filesystem::path& folder) {
   for (Eigen::Index n = 0; n < networks; ++n) {
     const auto at = static_cast<std::size_t>(n);
     table.latency_ms.col(n) = Eigen::Map<const Eigen::VectorXd>(values[at].data(), table.latency_ms.rows());
-    table.features.row(n) = raw_features(lists.at(table.networks[at]));
+    table.features.row(n) = raw_features(lists.at(table.networks[at])).head(table.features.cols());
   }
   return table;
 }
