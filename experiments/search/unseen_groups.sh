@@ -36,7 +36,9 @@ apart in the median and a mean error of log latency of 0.59; as element-wise ope
 times and 0.83. Pools, norms, activations and concatenations held 72 to 85 %, global pools as many with 17.6 times.
 Of all 119, intervals hold 87 % (74 before that, and before a table counted by the rows that are looked up; 89 of the
 79 below half a millisecond). Of the known device `onnxruntime_fp32_t1_b1_all`, without a measurement, they hold 51 %
-(41 before): what its own networks left out say of the intervals says little of networks so unlike them.
+(41 before): what its own networks left out say of the intervals says little of networks so unlike them. On boards' new
+networks of [pool_growth](../networks/pool_growth/README.md) it changes next to nothing: 27.6 / 52.8 and 24.1 / 45.4 % where that
+page has 27.8 / 52.8 and 24.1 / 44.9.
 
 TEXT
   OPENBLAS_NUM_THREADS=1 "$build/experiments/unseen_groups" "${pools[@]}"
