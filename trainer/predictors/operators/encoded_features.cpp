@@ -68,6 +68,18 @@ FirstUses first_uses_of(const FeatureMap& map) {
   return result;
 }
 
+/// For each network, what its features' shares of a typical latency are beyond the largest that any anchor has, as the
+/// deviation of a part of its latency that may cost four times more.
+Eigen::VectorXd deviations_beyond(const CostPosterior& posterior, const Eigen::MatrixXd& places) {
+  const Index shares = places.cols() - 1;
+  const Eigen::ArrayXXd most = posterior.anchors.leftCols(shares).array().square().colwise().maxCoeff();
+  const Eigen::ArrayXXd beyond = (places.leftCols(shares).array().square() - most.replicate(places.rows(), 1)).max(0);
+  return (std::pow(posterior.places.length, 2) * beyond.rowwise().sum()).unaryExpr([](double share) {
+    const double rest = std::max(1 - share, 0.05);
+    return std::min(std::log1p(4 * share / rest), most_unknown_deviation);
+  });
+}
+
 }  // namespace
 
 EncodedFeatures encoded_features(const SearchSpace& space, const FeatureMap& map) {
@@ -117,9 +129,13 @@ double unknown_deviation(double share, double times) {
 }
 
 Eigen::VectorXd unknown_deviations(const NetworkSpace& space, const FeatureMap& map, const CostPosterior& posterior,
-                                   const std::vector<Architecture>& architectures) {
+                                   const std::vector<Architecture>& architectures, bool known_device) {
   Eigen::VectorXd deviations = Eigen::VectorXd::Zero(static_cast<Index>(architectures.size()));
-  if (space.search_space() != nullptr) return deviations;
+  if (space.search_space() != nullptr || architectures.empty()) return deviations;
+  if (known_device && posterior.places.compared()) {
+    const Eigen::MatrixXd places = posterior.places.of(feature_table(map, space, architectures).rows());
+    deviations = deviations_beyond(posterior, places);
+  }
   std::vector<Architecture> unknown;
   std::vector<Index> places;
   for (std::size_t a = 0; a < architectures.size(); ++a) {
@@ -132,18 +148,19 @@ Eigen::VectorXd unknown_deviations(const NetworkSpace& space, const FeatureMap& 
   const LogLatency without = predict(posterior, feature_table(map, space, unknown, UnknownOperators::left_out));
   for (std::size_t u = 0; u < unknown.size(); ++u) {
     const double share = with.mean[static_cast<Index>(u)] - without.mean[static_cast<Index>(u)];
-    deviations[places[u]] = unknown_deviation(share);
+    double& deviation = deviations[places[u]];
+    deviation = std::hypot(deviation, unknown_deviation(share));
   }
   return deviations;
 }
 
 Eigen::MatrixXd network_encoding(const NetworkSpace& space, const FeatureMap& map, const CostPosterior& posterior,
-                                 const std::vector<Architecture>& architectures) {
+                                 const std::vector<Architecture>& architectures, bool known_device) {
   const auto features = static_cast<Index>(map.features()), units = map.unit.size();
   Eigen::MatrixXd encoding(static_cast<Index>(architectures.size()), features + 1);
   encoding.leftCols(features) = feature_table(map, space, architectures).rows();
   encoding.leftCols(units) *= map.unit.asDiagonal();
-  encoding.col(features) = unknown_deviations(space, map, posterior, architectures);
+  encoding.col(features) = unknown_deviations(space, map, posterior, architectures, known_device);
   return encoding;
 }
 

@@ -39,15 +39,17 @@ EncodedFeatures encoded_features(const nasbench::SearchSpace& space, const Featu
 double unknown_deviation(double share, double times = 3);
 
 /// The standard deviation of log latency that operators unknown to the pool add, one for each network: all that they
-/// may well take, and at least 10 %; 0 where all operators are known.
+/// may well take, and at least 10 %; 0 where all operators are known. Of a known device, whose own networks say how
+/// wide intervals are, also what any feature has of a network beyond what it has of all that the pool knows: that may
+/// well cost four times more.
 Eigen::VectorXd unknown_deviations(const nasbench::NetworkSpace& space, const FeatureMap& map,
                                    const CostPosterior& posterior,
-                                   const std::vector<nasbench::Architecture>& architectures);
+                                   const std::vector<nasbench::Architecture>& architectures, bool known_device);
 
 /// Networks as exported predictors take them, [networks, features + 1]: the sums over operators, undivided, then
 /// unknown_deviations().
 Eigen::MatrixXd network_encoding(const nasbench::NetworkSpace& space, const FeatureMap& map,
                                  const CostPosterior& posterior,
-                                 const std::vector<nasbench::Architecture>& architectures);
+                                 const std::vector<nasbench::Architecture>& architectures, bool known_device = false);
 
 }  // namespace tenshot::trainer::operators

@@ -84,7 +84,10 @@ ExportedFormula formula_of(const nasbench::NetworkSpace& space, const FeatureMap
     for (const nasbench::Architecture& network : networks) exported.names.push_back(space.format(network));
     for (std::size_t f = 0; f < map.features(); ++f) exported.columns.push_back(map.name(f));
     exported.columns.push_back("unknown");
-    exported.encode = [&](const auto& of) { return network_encoding(space, map, posterior, of); };
+    const bool known = card.contains("known_device");
+    exported.encode = [&space, &map, &posterior, known](const auto& of) {
+      return network_encoding(space, map, posterior, of, known);
+    };
     exported.encodings = exported.encode(networks);
   }
   formula.width = decided != nullptr ? static_cast<std::int64_t>(decided->encoding_width()) : width + 1;

@@ -65,7 +65,8 @@ OperatorsPredictor::OperatorsPredictor(const NetworkSpace& space, const Archive&
 
 LogLatency OperatorsPredictor::log_latency(const std::vector<Architecture>& architectures, bool unlike) const {
   LogLatency result = operators::predict(posterior_, operators::feature_table(map_, *space_, architectures), unlike);
-  const Eigen::VectorXd unknown = operators::unknown_deviations(*space_, map_, posterior_, architectures);
+  const Eigen::VectorXd unknown =
+      operators::unknown_deviations(*space_, map_, posterior_, architectures, card_.contains("known_device"));
   for (Eigen::Index a = 0; a < unknown.size(); ++a) result.deviation[a] = std::hypot(result.deviation[a], unknown[a]);
   return result;
 }
