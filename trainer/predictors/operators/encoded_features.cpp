@@ -68,15 +68,19 @@ FirstUses first_uses_of(const FeatureMap& map) {
   return result;
 }
 
-/// For each network, what its features' shares of a typical latency are beyond the largest that any anchor has, as the
-/// deviation of a part of its latency that may cost four times more.
+/// The deviation by a part that makes log latency `share` longer, and may well cost so many times as much.
+double deviation_of_part(double share, double times) {
+  return std::min(std::log1p(times * std::abs(std::expm1(share))), most_unknown_deviation);
+}
+
+/// For each network, the deviation of what its features' shares of a typical latency are beyond the largest that any
+/// anchor has.
 Eigen::VectorXd deviations_beyond(const CostPosterior& posterior, const Eigen::MatrixXd& places) {
   const Index shares = places.cols() - 1;
   const Eigen::ArrayXXd most = posterior.anchors.leftCols(shares).array().square().colwise().maxCoeff();
   const Eigen::ArrayXXd beyond = (places.leftCols(shares).array().square() - most.replicate(places.rows(), 1)).max(0);
   return (std::pow(posterior.places.length, 2) * beyond.rowwise().sum()).unaryExpr([](double share) {
-    const double rest = std::max(1 - share, 0.05);
-    return std::min(std::log1p(4 * share / rest), most_unknown_deviation);
+    return deviation_of_part(-std::log1p(-std::min(share, 1.0)), 4);
   });
 }
 
@@ -125,7 +129,7 @@ EncodedFeatures encoded_features(const SearchSpace& space, const FeatureMap& map
 }
 
 double unknown_deviation(double share, double times) {
-  return std::clamp(std::log1p(times * std::abs(std::expm1(share))), least_unknown_deviation, most_unknown_deviation);
+  return std::max(deviation_of_part(share, times), least_unknown_deviation);
 }
 
 Eigen::VectorXd unknown_deviations(const NetworkSpace& space, const FeatureMap& map, const CostPosterior& posterior,
@@ -133,8 +137,7 @@ Eigen::VectorXd unknown_deviations(const NetworkSpace& space, const FeatureMap& 
   Eigen::VectorXd deviations = Eigen::VectorXd::Zero(static_cast<Index>(architectures.size()));
   if (space.search_space() != nullptr || architectures.empty()) return deviations;
   if (known_device && posterior.places.compared()) {
-    const Eigen::MatrixXd places = posterior.places.of(feature_table(map, space, architectures).rows());
-    deviations = deviations_beyond(posterior, places);
+    deviations = deviations_beyond(posterior, posterior.places.of(feature_table(map, space, architectures).rows()));
   }
   std::vector<Architecture> unknown;
   std::vector<Index> places;
@@ -148,8 +151,7 @@ Eigen::VectorXd unknown_deviations(const NetworkSpace& space, const FeatureMap& 
   const LogLatency without = predict(posterior, feature_table(map, space, unknown, UnknownOperators::left_out));
   for (std::size_t u = 0; u < unknown.size(); ++u) {
     const double share = with.mean[static_cast<Index>(u)] - without.mean[static_cast<Index>(u)];
-    double& deviation = deviations[places[u]];
-    deviation = std::hypot(deviation, unknown_deviation(share));
+    deviations[places[u]] = std::hypot(deviations[places[u]], unknown_deviation(share));
   }
   return deviations;
 }

@@ -50,6 +50,6 @@ Eigen::VectorXd unknown_deviations(const nasbench::NetworkSpace& space, const Fe
 /// unknown_deviations().
 Eigen::MatrixXd network_encoding(const nasbench::NetworkSpace& space, const FeatureMap& map,
                                  const CostPosterior& posterior,
-                                 const std::vector<nasbench::Architecture>& architectures, bool known_device = false);
+                                 const std::vector<nasbench::Architecture>& architectures, bool known_device);
 
 }  // namespace tenshot::trainer::operators

@@ -117,7 +117,7 @@ TEST(CostFeatures, OfATableThatIsLookedUpAreTheRowsThatAreRead) {
   EXPECT_EQ(value(raw_features({words}), "opaque.input_bytes"), 4 * 768);
 }
 
-TEST(CostFeatures, OfATypeThatNobodyMeasuredMoveWhatTheyRead) {
+TEST(CostFeatures, OfATypeThatNobodyMeasuredAreThoseOfDataMovement) {
   const std::vector<std::size_t>& stand_ins = stand_in_groups(operator_group_index([] {
     OperatorSpecification top;
     top.kind = OperatorKind::opaque;

@@ -24,7 +24,7 @@ class OperatorsInTorchScript {
     module_ = torch::jit::load((folder.path() / "predictor.pt").string());
     const auto& own = dynamic_cast<const trainer::OperatorsPredictor&>(predictor);
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> encoding =
-        trainer::operators::network_encoding(own.space(), own.features(), own.posterior(), networks);
+        trainer::operators::network_encoding(own.space(), own.features(), own.posterior(), networks, false);
     features_ = torch::from_blob(encoding.data(), {encoding.rows(), encoding.cols()}, at::kDouble).clone();
   }
 
