@@ -38,8 +38,8 @@ const std::array<std::string, measures_of_group> measure_names = {
     "count", "arithmetic", "input_bytes", "output_bytes", "weight_bytes", "window_bytes", "large_window_arithmetic"};
 
 /// Activations, element-wise operators and norms stand in for each other alone: tables that list none of the three have
-/// their costs in those of the operators before them, with which most runtimes fuse them. What multiplies nothing mostly
-/// moves numbers (experiments/search/unseen_groups.md).
+/// their costs in those of the operators before them, with which most runtimes fuse them. What multiplies nothing
+/// mostly moves numbers (experiments/search/unseen_groups.md).
 const std::array<std::vector<std::size_t>, group_count> stand_ins = {{
     {spatial, grouped, linear},
     {pointwise, grouped, depthwise},
