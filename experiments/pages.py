@@ -53,6 +53,7 @@ SOURCES = {
     "inside_networks": (None, [NETWORKS, "datasets/data/operators"]),
     "isolation_modes": (None, [NETWORKS, KERNELS]),
     "kernel_deduction": (None, []),  # of a public table
+    "kinds": (None, [NETWORKS, "datasets/data/sizes", "datasets/data/kinds"]),
     "layer_grids": (None, [NETWORKS]),
     "load": (None, ["experiments/cold/load"]),
     "kernel_trees": (None, [NETWORKS, "datasets/data/operators"]),

@@ -120,11 +120,11 @@ def latencies(device):
     return {row["architecture"]: float(row["latency_ms"]) for row in read(device / "latencies.csv")}
 
 
-def pool_without(kinds, kept, folder):
-    """The pool of sizes without some networks, and with the device-runtimes of `kept`."""
+def pool_without(kinds, kept, folder, pool=POOL):
+    """A pool without some networks, and with the device-runtimes of `kept`."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    shutil.copy(POOL / "networks.json", folder)
+    shutil.copy(pool / "networks.json", folder)
     for device in kept:
         (folder / device.name).mkdir()
         shutil.copy(device / "device.json", folder / device.name)

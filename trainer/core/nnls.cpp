@@ -11,11 +11,10 @@ Eigen::VectorXd solve_passive(const Eigen::MatrixXd& a, const Eigen::VectorXd& b
   for (Eigen::Index j = 0; j < a.cols(); ++j) {
     if (passive[static_cast<std::size_t>(j)]) columns.push_back(j);
   }
-  Eigen::MatrixXd selected(a.rows(), static_cast<Eigen::Index>(columns.size()));
-  for (std::size_t c = 0; c < columns.size(); ++c) selected.col(static_cast<Eigen::Index>(c)) = a.col(columns[c]);
-  const Eigen::VectorXd solved = selected.colPivHouseholderQr().solve(b);
+  const Eigen::MatrixXd selected = a(Eigen::all, columns);
   Eigen::VectorXd solution = Eigen::VectorXd::Zero(a.cols());
-  for (std::size_t c = 0; c < columns.size(); ++c) solution[columns[c]] = solved[static_cast<Eigen::Index>(c)];
+  const Eigen::VectorXd solved = selected.colPivHouseholderQr().solve(b);
+  solution(columns) = solved;
   return solution;
 }
 
@@ -58,6 +57,24 @@ Eigen::VectorXd non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen
     x = candidate.cwiseMax(0);
   }
   return x;
+}
+
+Eigen::VectorXd tall_non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
+  if (a.rows() <= 2 * a.cols()) return non_negative_least_squares(a, b);
+  Eigen::MatrixXd gram = a.transpose() * a;
+  gram.diagonal().array() += 1e-10 * (1 + gram.diagonal().maxCoeff());
+  const Eigen::LLT<Eigen::MatrixXd> factor(gram);
+  return non_negative_least_squares(factor.matrixU(), factor.matrixL().solve(a.transpose() * b));
+}
+
+Eigen::VectorXd bounded_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b,
+                                      const Eigen::VectorXd& largest) {
+  const Eigen::VectorXd x = tall_non_negative_least_squares(a, b);
+  const Eigen::Array<bool, Eigen::Dynamic, 1> above = x.array() > largest.array();
+  if (!above.any()) return x;
+  const Eigen::VectorXd bound = above.select(largest, 0);
+  const Eigen::MatrixXd rest = a * (!above).cast<double>().matrix().asDiagonal();
+  return (bound + tall_non_negative_least_squares(rest, b - a * bound)).cwiseMin(largest);
 }
 
 Eigen::VectorXd relative_non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& y) {

@@ -22,13 +22,7 @@ Rows rows_of(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms,
   for (Eigen::Index i = 0; i < features.rows(); ++i) {
     if ((i % folds == fold) == inside) chosen.push_back(i);
   }
-  Rows rows{{static_cast<Eigen::Index>(chosen.size()), features.cols()},
-            Eigen::VectorXd(static_cast<Eigen::Index>(chosen.size()))};
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    rows.features.row(static_cast<Eigen::Index>(i)) = features.row(chosen[i]);
-    rows.latency_ms[static_cast<Eigen::Index>(i)] = latency_ms[chosen[i]];
-  }
-  return rows;
+  return {features(chosen, Eigen::all), latency_ms(chosen)};
 }
 
 double squared_relative_error(const Lasso& lasso, const Rows& rows) {

@@ -41,29 +41,14 @@ Measured measured_by(const PoolNumbers& pool, Index device) {
     latency_ms.push_back(pool.latency_ms(device, n));
   }
   if (latency_ms.empty()) throw InputError("device " + std::to_string(device) + " of the pool has no latency");
-  measured.median_ms = median(latency_ms);
-  const auto count = static_cast<Index>(latency_ms.size());
-  measured.features.resize(count, pool.features.cols());
-  measured.relative.resize(count);
-  for (Index i = 0; i < count; ++i) {
-    measured.features.row(i) = pool.features.row(measured.networks[static_cast<std::size_t>(i)]);
-    measured.relative[i] = latency_ms[static_cast<std::size_t>(i)] / measured.median_ms;
-  }
+  measured.median_ms = median(std::move(latency_ms));
+  measured.features = pool.features(measured.networks, Eigen::all);
+  measured.relative = pool.latency_ms(device, measured.networks).transpose() / measured.median_ms;
   return measured;
 }
 
 Eigen::ArrayXd log_residuals(const Measured& measured, const Eigen::VectorXd& costs) {
   return measured.relative.array().log() - (measured.features * costs).array().max(smallest_relative).log();
-}
-
-/// min ‖A x − b‖² over x ≥ 0 by the normal equations' Cholesky factor: much faster where A is tall.
-Eigen::VectorXd tall_non_negative(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
-  if (a.rows() <= 2 * a.cols()) return non_negative_least_squares(a, b);
-  Eigen::MatrixXd gram = a.transpose() * a;
-  gram.diagonal().array() += 1e-10 * (1 + gram.diagonal().maxCoeff());
-  const Eigen::LLT<Eigen::MatrixXd> factor(gram);
-  const Eigen::VectorXd projected = factor.matrixL().solve(a.transpose() * b);
-  return non_negative_least_squares(Eigen::MatrixXd(factor.matrixU()), projected);
 }
 
 /// Which networks each subset has, the same for every device; no subset: all of them at once.
@@ -80,10 +65,20 @@ Subsets draw_subsets(Index networks, const LibraryOptions& options) {
   return subsets;
 }
 
-/// The mean of fits to subsets of the rows of `relative`, each row weighted.
+/// The most that each cost can be, since no part of a network takes longer than the network. Networks that hardly count
+/// say nothing.
+Eigen::VectorXd largest_costs(const Eigen::MatrixXd& relative, const Eigen::VectorXd& weights) {
+  constexpr double enough = 0.5;
+  const Eigen::VectorXd counts = (weights.array() >= enough * weights.maxCoeff()).cast<double>();
+  return (counts.asDiagonal() * relative).colwise().maxCoeff().transpose().cwiseInverse();
+}
+
+/// The mean of fits to subsets of the rows of `relative`, each row weighted. A subset where all operators of a kind
+/// have one size could give all their time to one of their costs; the networks left out bound it.
 Eigen::VectorXd mean_of_subsets(const Measured& measured, const Eigen::MatrixXd& relative,
                                 const Eigen::VectorXd& weights, const Subsets& subsets) {
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(relative.cols());
+  const Eigen::VectorXd largest = largest_costs(relative, weights);
   std::size_t fits = 0;
   for (const std::vector<bool>& subset : subsets) {
     std::vector<Index> rows;
@@ -92,11 +87,11 @@ Eigen::VectorXd mean_of_subsets(const Measured& measured, const Eigen::MatrixXd&
     }
     if (rows.empty()) continue;
     const Eigen::VectorXd chosen = weights(rows);
-    mean += tall_non_negative(chosen.asDiagonal() * relative(rows, Eigen::all), chosen);
+    mean += bounded_least_squares(chosen.asDiagonal() * relative(rows, Eigen::all), chosen, largest);
     ++fits;
   }
   return fits > 0 ? Eigen::VectorXd(mean / static_cast<double>(fits))
-                  : tall_non_negative(weights.asDiagonal() * relative, weights);
+                  : tall_non_negative_least_squares(weights.asDiagonal() * relative, weights);
 }
 
 /// The weights of a device's networks: those that its costs explain badly count less.
@@ -115,7 +110,7 @@ Eigen::VectorXd operator_costs(const Measured& measured, Index operator_features
   Eigen::VectorXd weights = Eigen::VectorXd::Ones(measured.relative.size());
   Eigen::VectorXd costs = Eigen::VectorXd::Zero(measured.features.cols());
   for (int round = 0;; ++round) {
-    costs.head(operator_features) = tall_non_negative(weights.asDiagonal() * relative, weights);
+    costs.head(operator_features) = tall_non_negative_least_squares(weights.asDiagonal() * relative, weights);
     if (round == robust_rounds) break;
     weights = robust_weights(measured, costs);
   }
@@ -214,18 +209,11 @@ Eigen::MatrixXd profile_differences(const Eigen::MatrixXd& features, const Eigen
 Eigen::VectorXd residual_weights(const PoolNumbers& pool, Index device, const Eigen::VectorXd& costs,
                                  const Eigen::MatrixXd& kernel, double noise) {
   const Measured measured = measured_by(pool, device);
-  const auto count = static_cast<Index>(measured.networks.size());
-  Eigen::MatrixXd system(count, count);
-  for (Index i = 0; i < count; ++i) {
-    for (Index j = 0; j < count; ++j) {
-      system(i, j) =
-          kernel(measured.networks[static_cast<std::size_t>(i)], measured.networks[static_cast<std::size_t>(j)]);
-    }
-  }
+  Eigen::MatrixXd system = kernel(measured.networks, measured.networks);
   system.diagonal().array() += noise;
   const Eigen::VectorXd solved = system.llt().solve(log_residuals(measured, costs).matrix());
   Eigen::VectorXd weights = Eigen::VectorXd::Zero(kernel.rows());
-  for (Index i = 0; i < count; ++i) weights[measured.networks[static_cast<std::size_t>(i)]] = solved[i];
+  weights(measured.networks) = solved;
   return weights;
 }
 

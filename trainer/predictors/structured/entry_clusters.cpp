@@ -195,10 +195,7 @@ NearestEntries nearest_entries(const StructuredLibrary& library, const Adaptatio
   const Judge judge(library, judged_part(set), options, spread);
   const MatrixXd costs = costs_of(library);
   const std::vector<std::size_t> judged = entries_to_judge(library, judge, options, costs);
-  MatrixXd judged_costs(costs.rows(), static_cast<Index>(judged.size()));
-  for (std::size_t i = 0; i < judged.size(); ++i) {
-    judged_costs.col(static_cast<Index>(i)) = costs.col(static_cast<Index>(judged[i]));
-  }
+  const MatrixXd judged_costs = costs(Eigen::all, judged);
   const MatrixXd table = evidence_table(judge, library, options, judged_costs, false);
   std::vector<bool> kept(judged.size(), false);
   const auto keep = [&](const std::vector<std::size_t>& order, std::size_t most) {
