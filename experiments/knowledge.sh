@@ -5,7 +5,7 @@
 #
 #   TENSHOT_TABLES=folder experiments/knowledge.sh [FOLDER]    writes to checkpoints/ unless told otherwise
 #
-# Networks are compared with each other only up to 800 of them (LibraryOptions::most_similar): of the two tables of spaces
+# Networks are compared with each other only up to 700 of them (LibraryOptions::most_similar): of the two tables of spaces
 # as many rows are taken as fit, TENSHOT_KNOWLEDGE_ROWS of each (85).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -71,7 +71,7 @@ knowledge() {
   "$tenshot" train "${pools[@]}" --predictor "$predictor" --knowledge "$sources" --out "$out/$name.tenshot"
 }
 knowledge networks operators experiments/shared/knowledge_networks.json datasets/data/networks datasets/data/sizes \
-  datasets/data/kinds datasets/data/gpu "$work/mobile-cnn" \
+  datasets/data/gpu "$work/mobile-cnn" \
   "$work/ncnn-boards" "$work/help-fbnet" "$work/help-ofa"
 knowledge cells structured experiments/shared/knowledge_cells.json datasets/data "$work/help-nasbench201"
 if [ "$out" = checkpoints ]; then experiments/checkpoint_cards.sh; fi

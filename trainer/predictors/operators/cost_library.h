@@ -48,7 +48,7 @@ struct LibraryOptions {
   /// Root mean square difference of two devices' log latency profiles at which they still count as alike.
   double alike = 0.15;
   /// Residuals of alike networks are shared up to this many networks; a larger pool determines its costs.
-  std::size_t most_similar = 800;
+  std::size_t most_similar = 700;
   double similarity_length = 0.4;  ///< of the kernel, over the shares of latency that features have
   double similarity_scale = 1;     ///< of the kernel, over log latency
   double similarity_noise = 0.3;   ///< variance of what is a network's own, against what alike ones share
