@@ -38,7 +38,8 @@ Of all 119, intervals hold 87 % (74 before that, and before a table counted by t
 79 below half a millisecond). Of the known device `onnxruntime_fp32_t1_b1_all`, without a measurement, they held 51 %, since
 its own networks left out say little of networks so unlike them. They hold 72 % where any feature's share of a network beyond
 the largest share that it has in the pool may cost four times more, which leaves intervals of usual networks as they are; once and
-twice as much held 55 and 60 %. On boards' new networks of [pool_growth](../networks/pool_growth/README.md) data movement
+twice as much held 55 and 60 %. Since whole networks bound costs ([kinds](../networks/kinds/README.md)) the 87 % and 72 % are 90
+and 82. On boards' new networks of [pool_growth](../networks/pool_growth/README.md) data movement
 changes next to nothing: 27.6 / 52.8 and 24.1 / 45.4 % where that
 page has 27.8 / 52.8 and 24.1 / 44.9.
 
