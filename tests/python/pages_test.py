@@ -110,6 +110,11 @@ class Notes(unittest.TestCase):
                          pages.spec_digest('{"trials": 3}'))
         self.assertNotEqual(pages.spec_digest('{"trials": 3}'), pages.spec_digest('{"trials": 4}'))
 
+    def test_do_not_depend_on_checksums_of_networks(self):
+        self.assertEqual(pages.blob_hash("a/networks.json", b'{\n "hash": "1",\n "kept_hash": "2",\n "name": "x"\n}'),
+                         pages.blob_hash("a/networks.json", b'{\n "hash": "1",\n "name": "x"\n}'))
+        self.assertNotEqual(pages.blob_hash("a/networks.json", b'{"hash": "1"}'), pages.blob_hash("a/networks.json", b"{}"))
+
     def test_do_not_depend_on_how_deep_a_spec_lies(self):
         spec = '{{"data": {{"pool": "{}datasets/data/cold"}}}}'
         self.assertEqual(pages.spec_digest(spec.format("../")), pages.spec_digest(spec.format("../../")))

@@ -53,6 +53,15 @@ TEST(NonNegativeLeastSquares, SatisfiesItsOptimalityConditions) {
   }
 }
 
+TEST(BoundedLeastSquares, FitsWhatIsAboveABoundToTheOthers) {
+  Eigen::MatrixXd a(2, 2);
+  a << 1, 0, 1, 1;
+  const Eigen::Vector2d b(2, 3);
+  EXPECT_TRUE(bounded_least_squares(a, b, Eigen::Vector2d(5, 5)).isApprox(Eigen::Vector2d(2, 1)));
+  EXPECT_TRUE(bounded_least_squares(a, b, Eigen::Vector2d(1.5, 5)).isApprox(Eigen::Vector2d(1.5, 1.5)));
+  EXPECT_TRUE(bounded_least_squares(a, b, Eigen::Vector2d(1.5, 1)).isApprox(Eigen::Vector2d(1.5, 1)));
+}
+
 AdaptationSet reference_of(const datasets::DeviceRuntime& device, std::size_t count) {
   AdaptationSet reference;
   for (std::size_t i = 0; i < count; ++i) {

@@ -67,6 +67,20 @@ TEST(CostLibrary, DrawsACostThatOneNetworkAloneDeterminesTowardsZero) {
   EXPECT_GT(library.costs(0, 3), 0.2 * plain.costs(0, 3));
 }
 
+/// A large and a small network have an operator that costs by its size. A subset with the large one alone could give
+/// all its time to how many there are.
+TEST(CostLibrary, NoCostIsAboveWhatAWholeNetworkTakes) {
+  Bench bench = bench_of(1, 40, 4, 5);
+  bench.pool.features.rightCols(2).setZero();
+  bench.pool.features.row(7) << 0, 0, 4, 0.4;
+  bench.pool.features.row(8) << 0, 0, 3, 0.0003;
+  bench.costs.row(0).tail(2) << 0, 2500;
+  bench.pool.latency_ms = bench.costs * bench.pool.features.transpose();
+  const CostLibrary library = fit_library(bench.pool);
+  EXPECT_LE(3 * library.median_ms[0] * library.costs(0, 2), 1.001 * bench.pool.latency_ms(0, 8));
+  EXPECT_GT(library.costs(0, 3), 0);
+}
+
 /// Of four features the last one is that of network 7 alone, which the first of three devices did not measure.
 Bench bench_with_a_gap() {
   Bench bench = bench_of(3, 40, 4, 6);
