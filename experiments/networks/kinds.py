@@ -123,8 +123,15 @@ def run(*command):
     subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
 
 
+def train(tenshot, checkpoint, *options):
+    """Trains on the networks, the sizes and what the options add, unless that is done."""
+    if not checkpoint.exists():
+        run(tenshot, "train", "-q", "--predictor", "operators", "--pool", NETWORKS, "--pool", SIZES, *options, "--out",
+            checkpoint)
+
+
 def predicted(path, truth, asked):
-    """Rows of COLUMNS from latency_ms on, and the network before."""
+    """Of each network asked its name, its latency, and what the file says of it, which is empty where it was refused."""
     found = {row["architecture"]: row for row in sizes.read(path)}
     return [(n, truth[n], *(found.get(n, {}).get(key, "") for key in ("latency_ms", "lower_ms", "upper_ms"))) for n in asked]
 
@@ -137,32 +144,31 @@ def predict_fold(tenshot, work, target, held_out, usual):
     networks = ["--networks", POOL / "networks.json", "--archs", work / "asked.csv", "--out", work / "predicted.csv"]
     sizes.write(work / "usual.csv", ["architecture"], [[n] for n in truth if n in usual])
     others = [path.parent for path in sorted(POOL.glob("*/device.json")) if not path.parent.name.startswith(library)]
-    train = [tenshot, "train", "-q", "--predictor", "operators", "--pool", NETWORKS, "--pool", SIZES, "--out",
-             work / "pool.tenshot"]
     without = [word for name in library for word in ("--without", f"{name}*")]
     rows = {}
     for known in ("ten usual networks", "ten usual networks, other kinds in the pool"):
-        more = []
+        checkpoint, more = work.parent / f"{library[0]}.tenshot", []  # the same for all folds
         if known.endswith("pool"):
             sizes.pool_without(held_out, others, work / "pool", POOL)
-            more = ["--pool", work / "pool"]
-        run(*train, *more, *without)
-        run(tenshot, "plan", "-q", "--checkpoint", work / "pool.tenshot", "--networks", POOL / "networks.json", "--archs",
+            checkpoint, more = work / "pool.tenshot", ["--pool", work / "pool"]
+        train(tenshot, checkpoint, *more, *without)
+        run(tenshot, "plan", "-q", "--checkpoint", checkpoint, "--networks", POOL / "networks.json", "--archs",
             work / "usual.csv", "--samples", SAMPLES, "--out", work / "ten.csv")
         ten = [row["architecture"] for row in sizes.read(work / "ten.csv")]
         asked = new + [n for n in truth if n in usual and n not in ten]
         sizes.write(work / "measured.csv", ["architecture", "latency_ms"], [(n, truth[n]) for n in ten])
         sizes.write(work / "asked.csv", ["architecture"], [[n] for n in asked])
-        run(tenshot, "adapt", "-q", "--checkpoint", work / "pool.tenshot", "--networks", POOL / "networks.json",
-            "--measurements", work / "measured.csv", "--out", work / "device.tenshot")
+        run(tenshot, "adapt", "-q", "--checkpoint", checkpoint, "--networks", POOL / "networks.json", "--measurements",
+            work / "measured.csv", "--out", work / "device.tenshot")
         run(tenshot, "predict", "-q", "--predictor", work / "device.tenshot", *networks)
         rows[known] = predicted(work / "predicted.csv", truth, asked)
     sizes.write(work / "asked.csv", ["architecture"], [[n] for n in new])
-    for known in ("the usual networks, known device", "the usual networks and other kinds, known device"):
-        left_out = held_out if "kinds" in known else set(truth) - usual
-        sizes.pool_without(left_out, others + [target] if "kinds" in known else [target], work / "pool", POOL)
-        run(*train, "--pool", work / "pool", "--knowledge", SOURCES)
-        run(tenshot, "predict", "-q", "--checkpoint", work / "pool.tenshot", "--device", target.name, *networks)
+    for known, left_out, beside, checkpoint in (
+            ("the usual networks, known device", set(truth) - usual, [], work.parent / f"{target.name}.tenshot"),
+            ("the usual networks and other kinds, known device", held_out, others, work / "known.tenshot")):
+        sizes.pool_without(left_out, [*beside, target], work / "pool", POOL)
+        train(tenshot, checkpoint, "--pool", work / "pool", "--knowledge", SOURCES)
+        run(tenshot, "predict", "-q", "--checkpoint", checkpoint, "--device", target.name, *networks)
         rows[known] = predicted(work / "predicted.csv", truth, new)
     return [[known, *row] for known, found in rows.items() for row in found]
 

@@ -4,4 +4,6 @@
 # interrupted run goes on. Eight minutes.
 #
 #   experiments/networks/kinds.sh
-exec "$(dirname "$0")/../shared/predicted_page.sh" kinds
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+exec experiments/shared/predicted_page.sh kinds

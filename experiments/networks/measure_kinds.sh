@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures the pool datasets/data/kinds: the networks of experiments/networks/kinds_zoo.py, end to end, one thread, on ONNX
-# Runtime at two levels of optimisation (experiments/networks/sizes_onnxruntime.js), PyTorch, as it is and frozen, and
-# OpenCV's DNN module (experiments/networks/kinds.py). Fifteen minutes; an interrupted run goes on.
+# Runtime at two levels of optimisation (experiments/networks/sizes_onnxruntime.js), PyTorch, as it is and frozen
+# (experiments/networks/kinds.py), and OpenCV's DNN module (`tenshot collect`). Fifteen minutes; an interrupted run goes on.
 #
 #   experiments/networks/measure_kinds.sh prepare            the networks and ONNX Runtime, before a machine is quiet
 #   experiments/networks/measure_kinds.sh [RUNTIME …]        measures: onnxruntime-LEVEL, pytorch-NAME, opencv-dnn
@@ -14,7 +14,7 @@ mkdir -p "$build"
 export OMP_NUM_THREADS=1
 if [ "${1:-}" = prepare ]; then
   # shellcheck disable=SC2046 # a list of words
-  install_missing python3-torch python3-torchvision python3-onnx python3-opencv $(node_packages)
+  install_missing python3-torch python3-torchvision python3-onnx libopencv-dev $(node_packages)
   build_targets tenshot
   /usr/bin/python3 experiments/networks/kinds_zoo.py "$zoo"
   experiments/shared/install_onnxruntime.sh "$build/onnxruntime"

@@ -4,4 +4,6 @@
 # experiments/networks/sizes. An interrupted run goes on. Twenty minutes.
 #
 #   experiments/networks/sizes.sh
-exec "$(dirname "$0")/../shared/predicted_page.sh" sizes
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+exec experiments/shared/predicted_page.sh sizes

@@ -8,7 +8,7 @@ namespace tenshot::trainer {
 /// small.
 Eigen::VectorXd non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 
-/// The same by the normal equations' Cholesky factor where A is tall: much faster, and to 1e-10.
+/// The same by the normal equations' Cholesky factor where A is tall: much faster, with a ridge of 1e-10.
 Eigen::VectorXd tall_non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 
 /// min ‖A x − b‖² over 0 ≤ x ≤ largest, nearly: what would be larger is the largest, and the rest is fitted to what is
