@@ -12,7 +12,7 @@ namespace tenshot::sampling {
 /// K(x, y) = Σ_blocks f_b[row_b(x)] · f_b[row_b(y)]. Architectures that a hypothesis cannot tell apart share a row of
 /// its block, which keeps 15,625 architectures under a thousand hypotheses small.
 struct CovarianceBlock {
-  std::size_t columns = 0;
+  std::size_t columns = 0;            ///< at least one
   std::vector<float> factor;          ///< [rows, columns]
   std::vector<std::uint32_t> row_of;  ///< one an architecture; empty = its own index
 };

@@ -112,8 +112,8 @@ void add_train_options(OptionParser& options) {
   options.text("without",
                "device-runtimes of the pool to leave out, comma-separated ids or patterns with * (pixel4_*)");
   options.text("from",
-               "a checkpoint of knowledge (networks.tenshot is shipped) to which the pool's device-runtimes are added: "
-               "operators");
+               "a checkpoint of knowledge (networks.tenshot is shipped) to which the pool's device-runtimes are added, "
+               "as yours or with the sources of --knowledge: operators");
   options.text(
       "knowledge",
       "write what was learned without a row of the pool: SOURCES.json says where each device-runtime came from "
@@ -203,9 +203,6 @@ void run(const std::vector<std::string>& arguments) {
   const std::vector<fs::path> folders = pools_of(options);
   const std::string out = options.required("out");
   const trainer::PredictorRow& expected = expected_predictor(options);
-  if (options.has("from") && options.has("knowledge")) {
-    throw UsageError("--from keeps the sources of its checkpoint, and --knowledge names those of a pool: give one");
-  }
   if (options.has("from") && options.has("predictor")) throw UsageError("--from says which predictor it is");
   // Usage errors come before the pool is read.
   settings_of(options, expected);
@@ -230,11 +227,12 @@ void run(const std::vector<std::string>& arguments) {
   const trainer::TrainingControl control = training_control(out, threads, progress);
   std::unique_ptr<trainer::PoolModel> model;
   if (options.has("from")) {
-    model = trainer::load_pool_model(trainer::checkpoint_named(options.get("from")))->grown_by(pool);
+    const auto known = trainer::load_pool_model(trainer::checkpoint_named(options.get("from")));
+    model = known->grown_by(pool, std::move(sources));
   } else {
     model = trainer::train_pool_model(predictor.name, pool, settings, control);
+    if (!sources.empty()) model = model->without_rows(std::move(sources));
   }
-  if (!sources.empty()) model = model->without_rows(std::move(sources));
   trainer::save(model->to_archive(), out);
   forget_training(out);
   const std::string what = model->knowledge() != nullptr ? "knowledge" : "checkpoint";

@@ -51,6 +51,33 @@ void lend_quantiles(const OwnFits& lender, OwnFits& fits) {
   }
 }
 
+/// The source of each device-runtime of `pool`.
+std::vector<std::size_t> claimed_sources(const datasets::Pool& pool, const std::vector<KnowledgeSource>& sources) {
+  std::vector<std::size_t> source_of, devices(sources.size(), 0);
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    std::vector<std::size_t> claiming;
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      const auto claims = [&](const std::string& pattern) { return fits_pattern(device.id, pattern); };
+      if (std::any_of(sources[s].devices.begin(), sources[s].devices.end(), claims)) claiming.push_back(s);
+    }
+    if (claiming.empty()) {
+      throw InputError("device-runtime '" + device.id + "' is of no source: name it in the 'devices' of one");
+    }
+    if (claiming.size() > 1) {
+      throw InputError("device-runtime '" + device.id + "' is of two sources, '" + sources[claiming[0]].name +
+                       "' and '" + sources[claiming[1]].name + "': name it in the 'devices' of one alone");
+    }
+    source_of.push_back(claiming.front());
+    ++devices[claiming.front()];
+  }
+  const auto unused = std::find(devices.begin(), devices.end(), std::size_t{0});
+  if (unused != devices.end()) {
+    throw InputError("source '" + sources[static_cast<std::size_t>(unused - devices.begin())].name +
+                     "' has no device-runtime of the pool: its 'devices' fit none of the ids");
+  }
+  return source_of;
+}
+
 }  // namespace
 
 std::vector<KnowledgeSource> sources_from_json(const nlohmann::json& json, const std::string& file) {
@@ -75,28 +102,7 @@ Knowledge make_knowledge(const datasets::Pool& pool, std::vector<KnowledgeSource
   Knowledge knowledge;
   knowledge.pool_sha256 = datasets::content_hash(pool);
   knowledge.own_fits = std::move(own_fits);
-  std::vector<std::size_t> devices(sources.size(), 0);
-  for (const datasets::DeviceRuntime& device : pool.devices) {
-    std::vector<std::size_t> claiming;
-    for (std::size_t s = 0; s < sources.size(); ++s) {
-      const auto claims = [&](const std::string& pattern) { return fits_pattern(device.id, pattern); };
-      if (std::any_of(sources[s].devices.begin(), sources[s].devices.end(), claims)) claiming.push_back(s);
-    }
-    if (claiming.empty()) {
-      throw InputError("device-runtime '" + device.id + "' is of no source: name it in the 'devices' of one");
-    }
-    if (claiming.size() > 1) {
-      throw InputError("device-runtime '" + device.id + "' is of two sources, '" + sources[claiming[0]].name +
-                       "' and '" + sources[claiming[1]].name + "': name it in the 'devices' of one alone");
-    }
-    knowledge.source_of.push_back(claiming.front());
-    ++devices[claiming.front()];
-  }
-  const auto unused = std::find(devices.begin(), devices.end(), std::size_t{0});
-  if (unused != devices.end()) {
-    throw InputError("source '" + sources[static_cast<std::size_t>(unused - devices.begin())].name +
-                     "' has no device-runtime of the pool: its 'devices' fit none of the ids");
-  }
+  knowledge.source_of = claimed_sources(pool, sources);
   knowledge.sources = std::move(sources);
   return knowledge;
 }
@@ -118,7 +124,8 @@ datasets::Pool identities_of(const datasets::Pool& pool) {
   return identities;
 }
 
-Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, OwnFits own_fits) {
+Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, std::vector<KnowledgeSource> sources,
+                          OwnFits own_fits) {
   const auto differs = [](const std::vector<double>& a, const std::vector<double>& b) {
     return !a.empty() && !b.empty() && a != b;
   };
@@ -128,10 +135,13 @@ Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, OwnFit
   lend_quantiles(knowledge.own_fits, own_fits);
   if (knowledge.own_fits.probabilities.empty()) lend_quantiles(own_fits, knowledge.own_fits);
   for (OwnFit& fit : own_fits.devices) knowledge.own_fits.devices.push_back(std::move(fit));
-  if (knowledge.sources.empty() || knowledge.sources.back().name != own_source) {
-    knowledge.sources.push_back({own_source, "", "yours", {}});
+  if (sources.empty()) sources.push_back({own_source, "", "yours", {"*"}});
+  for (const std::size_t source : claimed_sources(own, sources)) {
+    const auto is_it = [&](const KnowledgeSource& other) { return other.name == sources[source].name; };
+    const auto known = std::find_if(knowledge.sources.begin(), knowledge.sources.end(), is_it);
+    knowledge.source_of.push_back(static_cast<std::size_t>(known - knowledge.sources.begin()));
+    if (known == knowledge.sources.end()) knowledge.sources.push_back(sources[source]);
   }
-  knowledge.source_of.resize(knowledge.source_of.size() + own.devices.size(), knowledge.sources.size() - 1);
   knowledge.pool_sha256 = sha256_hex(knowledge.pool_sha256 + datasets::content_hash(own));
   return knowledge;
 }

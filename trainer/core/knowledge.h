@@ -50,8 +50,10 @@ struct Knowledge {
 /// that claims none.
 Knowledge make_knowledge(const datasets::Pool& pool, std::vector<KnowledgeSource> sources, OwnFits own_fits);
 
-/// The same with the device-runtimes of the user's own pool, a source of its own that comes last.
-Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, OwnFits own_fits);
+/// The same with the device-runtimes of another pool and its sources behind it; without sources it is the user's own,
+/// which is one. Throws InputError as make_knowledge().
+Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, std::vector<KnowledgeSource> sources,
+                          OwnFits own_fits);
 /// The identities of both, those of `own` last. Throws InputError where they are of two spaces or quantities, or have a
 /// device-runtime of one id.
 datasets::Pool joined_identities(const datasets::Pool& identities, const datasets::Pool& own);

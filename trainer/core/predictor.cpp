@@ -24,7 +24,8 @@ std::unique_ptr<PoolModel> PoolModel::without_rows(std::vector<KnowledgeSource> 
   refuse(kind(), "answers from the rows of its pool and cannot do without them");
 }
 
-std::unique_ptr<PoolModel> PoolModel::grown_by(const datasets::Pool& /*pool*/) const {
+std::unique_ptr<PoolModel> PoolModel::grown_by(const datasets::Pool& /*pool*/,
+                                               std::vector<KnowledgeSource> /*sources*/) const {
   throw InputError("a checkpoint of '" + std::string(kind()) + "' does not grow; take one of operators");
 }
 

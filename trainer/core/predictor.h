@@ -172,8 +172,9 @@ class PoolModel {
   /// answer from the pool's rows, and as make_knowledge().
   virtual std::unique_ptr<PoolModel> without_rows(std::vector<KnowledgeSource> sources) const;
   /// What the model has learned and, beside it, the devices of a pool of the same space, as that model knows networks.
-  /// Throws InputError where both have a device of one id, and for models that do not grow.
-  virtual std::unique_ptr<PoolModel> grown_by(const datasets::Pool& pool) const;
+  /// `sources` says where they come from, or nothing where they are the user's own. Throws InputError where both have a
+  /// device of one id, as make_knowledge() for the sources, and for models that do not grow.
+  virtual std::unique_ptr<PoolModel> grown_by(const datasets::Pool& pool, std::vector<KnowledgeSource> sources) const;
   /// A predictor of the pool's device-runtime of that id, without any measurement. Throws InputError that names the
   /// nearest ids, and for models that know none by themselves.
   virtual std::unique_ptr<Predictor> known_device(const std::string& id) const;

@@ -161,7 +161,8 @@ void add_decision_costs(const Measured& measured, Index operator_features, doubl
   costs.tail(decisions) = gram.llt().solve(relative.transpose() * left);
 }
 
-/// What the columns have in common: their leading principal directions, as few as hold half of the squares.
+/// What the columns have in common: their leading principal directions, as many as hold at most half of the squares;
+/// none where the first holds more.
 Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(columns.transpose() * columns);
   const Eigen::VectorXd& squares = eigen.eigenvalues();  // ascending

@@ -86,7 +86,9 @@ LatencyCovariance covariance_of_kind(const CostLibrary& library, const DeviceKin
   LatencyCovariance covariance;
   covariance.size = static_cast<std::size_t>(features.rows());
   covariance.blocks.push_back(block_of((slopes * Eigen::MatrixXd(kind.covariance.llt().matrixL())).cast<float>()));
-  covariance.blocks.push_back(block_of((near * kind.residual_factor).cast<float>()));
+  if (kind.residual_factor.cols() > 0) {  // devices may have nothing in common
+    covariance.blocks.push_back(block_of((near * kind.residual_factor).cast<float>()));
+  }
   return covariance;
 }
 

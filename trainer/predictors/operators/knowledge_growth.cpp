@@ -128,8 +128,8 @@ struct OwnCosts {
   double noise = 0;       ///< σ of log latency that the costs leave at least
 };
 
-/// Costs that few networks determine are what adapting the library to them says, with its noise; many networks
-/// determine their own.
+/// Costs that few networks determine are what adapting the library to them says, with its noise, and none below zero;
+/// many networks determine their own.
 OwnCosts costs_of(const PoolNumbers& numbers, const CostLibrary& own, Index device, const CostLibrary& library,
                   const PosteriorOptions& options) {
   constexpr std::size_t few = 60;
@@ -143,7 +143,7 @@ OwnCosts costs_of(const PoolNumbers& numbers, const CostLibrary& own, Index devi
   if (measured.size() > few) return {own.costs.row(device), 0};
   set.features = numbers.features(measured, Eigen::all);
   const CostPosterior posterior = adapt(library, set, options);
-  return {posterior.mean_costs_ms() / own.median_ms[device], std::sqrt(posterior.noise_variance())};
+  return {posterior.mean_costs_ms().cwiseMax(0) / own.median_ms[device], std::sqrt(posterior.noise_variance())};
 }
 
 void append_known(const PoolNumbers& numbers, const CostLibrary& own, CostLibrary& library) {

@@ -134,15 +134,16 @@ class OperatorsModel : public PoolModel {
     return std::make_unique<OperatorsModel>(identities_of(pool_), std::move(learned), std::move(knowledge));
   }
 
-  std::unique_ptr<PoolModel> grown_by(const datasets::Pool& pool) const override {
+  std::unique_ptr<PoolModel> grown_by(const datasets::Pool& pool, std::vector<KnowledgeSource> sources) const override {
     if (!knowledge_) {
       throw InputError(
           "this checkpoint carries its pool: train on both pools, each with its own --pool; only "
           "knowledge without rows grows (tenshot train --knowledge)");
     }
     datasets::Pool identities = joined_identities(pool_, pool);
-    Knowledge knowledge = grown_knowledge(
-        *knowledge_, pool, operators::grown_fits(learned_.map, learned_.library, pool, learned_.options));
+    Knowledge knowledge =
+        grown_knowledge(*knowledge_, pool, std::move(sources),
+                        operators::grown_fits(learned_.map, learned_.library, pool, learned_.options));
     Learned learned = learned_;
     operators::grow(learned.map, learned.library, pool, learned_.options);
     operators::drop_medians(learned.map, learned.library);

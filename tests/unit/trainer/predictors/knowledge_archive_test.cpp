@@ -171,6 +171,19 @@ TEST(KnowledgeArchive, KeepsTheSourcesAndHowWellEachDeviceIsKnown) {
   }
 }
 
+/// Their residuals are one direction, which knowledge does not keep.
+TEST(KnowledgeArchive, OfDevicesThatDifferBySpeedAlone_Plans) {
+  datasets::Pool pool = of_networks().pool;
+  for (std::size_t d = 1; d < pool.devices.size(); ++d) {
+    pool.devices[d].latencies = pool.devices[0].latencies;
+    for (datasets::Measurement& row : pool.devices[d].latencies) row.latency_ms *= static_cast<double>(1 + d);
+  }
+  PlanRequest request;
+  request.samples = 4;
+  request.candidates = networks();
+  EXPECT_EQ(plan(*test::kept(pool, "operators").knowledge, request).size(), 4U);
+}
+
 TEST(KnowledgeArchive, PlansAmongCellsOfItsSpaceAndAsksWhichNetworks) {
   PlanRequest request;
   request.samples = 4;

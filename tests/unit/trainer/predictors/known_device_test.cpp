@@ -240,7 +240,7 @@ datasets::Pool own_pool() {
 
 TEST(GrownKnowledge, HasThePoolsDevicesBesideItsOwn) {
   const datasets::Pool own = own_pool();  // shares no network with the knowledge
-  const auto grown = through_a_file(of_networks().knowledge->grown_by(own)->to_archive());
+  const auto grown = through_a_file(of_networks().knowledge->grown_by(own, {})->to_archive());
   ASSERT_EQ(grown->pool().devices.size(), 7U);
   EXPECT_EQ(grown->pool().devices.back().id, "mine_cpu");
   EXPECT_EQ(grown->knowledge()->sources.back().name, "your own pool");
@@ -256,6 +256,15 @@ TEST(GrownKnowledge, HasThePoolsDevicesBesideItsOwn) {
   }
 }
 
+TEST(GrownKnowledge, SaysWhereTheDevicesComeFrom) {
+  const KnowledgeSource bench{"my bench", "", "MIT", {"mine_*"}};
+  const auto grown = through_a_file(of_networks().knowledge->grown_by(own_pool(), {bench})->to_archive());
+  const Knowledge& knowledge = *grown->knowledge();
+  EXPECT_EQ(knowledge.sources[knowledge.source_of.back()].name, "my bench");
+  EXPECT_EQ(knowledge.sources.size(), of_networks().knowledge->knowledge()->sources.size() + 1);
+  EXPECT_THROW(of_networks().knowledge->grown_by(own_pool(), {{"other", "", "MIT", {"other_*"}}}), InputError);
+}
+
 /// Of few networks the costs are those that the knowledge is adapted to. Intervals of three networks are too narrow
 /// still.
 TEST(GrownKnowledge, PredictsNewNetworksOfADeviceOfFew) {
@@ -266,7 +275,7 @@ TEST(GrownKnowledge, PredictsNewNetworksOfADeviceOfFew) {
     for (datasets::Measurement& row : own.devices[0].latencies) row.latency_ms *= 1.3;
     const std::vector<datasets::Measurement> all = own.devices[0].latencies;
     own.devices[0].latencies.resize(few);
-    const auto mine = of_networks().knowledge->grown_by(own)->known_device("mine_cpu");
+    const auto mine = of_networks().knowledge->grown_by(own, {})->known_device("mine_cpu");
     double near = 0, held = 0, count = 0;
     for (std::size_t i = 61; i < all.size(); ++i) {  // which neither knows
       const Predictions found = mine->predict({all[i].architecture}, 0.9);
@@ -282,7 +291,7 @@ TEST(GrownKnowledge, PredictsNewNetworksOfADeviceOfFew) {
 
 TEST(GrownKnowledge, AdaptsToADeviceLikeOnesOwn) {
   const datasets::Pool own = own_pool();
-  const auto grown = of_networks().knowledge->grown_by(own);
+  const auto grown = of_networks().knowledge->grown_by(own, {});
   const auto predictor = grown->adapt(first_of(own.devices[0], 6), {});
   for (const datasets::Measurement& row : own.devices[0].latencies) {
     EXPECT_NEAR(predictor->predict({row.architecture}, 0.9).latency_ms[0] / (1.3 * row.latency_ms), 1, 0.1);
@@ -290,7 +299,7 @@ TEST(GrownKnowledge, AdaptsToADeviceLikeOnesOwn) {
 }
 
 TEST(GrownKnowledge, OfOperatorsNewToIt_LetsItsOtherDevicesNameThem) {
-  const auto grown = through_a_file(of_networks().knowledge->grown_by(own_pool())->to_archive());
+  const auto grown = through_a_file(of_networks().knowledge->grown_by(own_pool(), {})->to_archive());
   const std::vector<nasbench::OperatorSpecification> operators(12, test::convolution(3, 4, 64, 64, 14));
   const std::vector<Architecture> grouped = {
       nasbench::add_network(nasbench::named_network("all-grouped", operators, "test")), networks()[0]};
@@ -309,14 +318,14 @@ TEST(GrownKnowledge, OfADeviceThatIsThereOrAnotherSpace_IsRefused) {
   datasets::Pool own = own_pool();
   own.devices[0].id = "board3_cpu";
   try {
-    of_networks().knowledge->grown_by(own);
+    of_networks().knowledge->grown_by(own, {});
     FAIL();
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("'board3_cpu'"), std::string::npos) << error.what();
   }
-  EXPECT_THROW(of_networks().knowledge->grown_by(test::synthetic_pool(20)), InputError);
-  EXPECT_THROW(of_networks().model->grown_by(own_pool()), InputError);  // which carries its rows
-  EXPECT_THROW(of_cells().knowledge->grown_by(test::synthetic_pool(20)), InputError);
+  EXPECT_THROW(of_networks().knowledge->grown_by(test::synthetic_pool(20), {}), InputError);
+  EXPECT_THROW(of_networks().model->grown_by(own_pool(), {}), InputError);  // which carries its rows
+  EXPECT_THROW(of_cells().knowledge->grown_by(test::synthetic_pool(20), {}), InputError);
 }
 
 }  // namespace
