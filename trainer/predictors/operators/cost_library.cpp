@@ -161,16 +161,17 @@ void add_decision_costs(const Measured& measured, Index operator_features, doubl
   costs.tail(decisions) = gram.llt().solve(relative.transpose() * left);
 }
 
-/// What the columns have in common: their leading principal directions, as many as hold at most half of the squares;
-/// none where the first holds more.
+/// What the columns have in common: their leading principal directions, as many as hold at most half of the squares.
+/// The first is one of them unless the columns hold hardly anything else.
 Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(columns.transpose() * columns);
   const Eigen::VectorXd& squares = eigen.eigenvalues();  // ascending
-  constexpr double kept_share = 0.5;
+  constexpr double kept_share = 0.5, hardly_less = 0.95;
   double kept = 0;
   Index rank = 0;
-  for (; rank < squares.size() && kept + squares[squares.size() - 1 - rank] <= kept_share * squares.sum(); ++rank) {
+  for (; rank < squares.size(); ++rank) {
     kept += squares[squares.size() - 1 - rank];
+    if (kept > (rank == 0 ? hardly_less : kept_share) * squares.sum()) break;
   }
   return eigen.eigenvectors().rightCols(rank);
 }
@@ -231,8 +232,10 @@ Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& plac
 
 void keep_common_residuals(CostLibrary& library) {
   if (!library.places.compared() || library.known_weights.size() == 0) return;
-  const Eigen::MatrixXd common = common_directions(library.known_weights);
-  library.known_weights = (library.known_weights * common * common.transpose()).eval();
+  const Eigen::RowVectorXd length = library.known_weights.colwise().norm().cwiseMax(1e-12);  // each device counts alike
+  const Eigen::MatrixXd weights = library.known_weights * length.cwiseInverse().asDiagonal();
+  const Eigen::MatrixXd common = common_directions(weights);
+  library.known_weights = weights * common * common.transpose() * length.asDiagonal();
   for (DeviceKind& kind : library.kinds) {
     kind.members.clear();
     kind.residual_factor = (kind.residual_factor * common_directions(kind.residual_factor)).eval();
@@ -361,6 +364,7 @@ CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size
   part.differences = library.differences(rows, rows);
   if (library.places.compared()) part.known_weights = library.known_weights(Eigen::all, rows);
   if (library.sizes.rows() > 0) part.sizes = library.sizes(rows, Eigen::all);
+  if (library.device_growth.size() > 0) part.device_growth = library.device_growth(rows);
   part.kinds = kinds_of_devices(library.kinds, devices, library.scale);
   part.groups = groups_of_devices(library.groups, devices);
   set_usual_residuals(part);

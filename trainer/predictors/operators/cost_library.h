@@ -107,6 +107,8 @@ struct CostLibrary {
   /// Of the networks that each device measured the smallest and the largest place of their size, [devices, 2]; empty in
   /// files of earlier versions.
   Eigen::MatrixXd sizes;
+  /// Of knowledge that grew, by which growth each network and each device came, 0: by none; empty: there was none.
+  Eigen::VectorXd network_growth, device_growth;
   /// What the squares of log_rms are multiplied with to be the variance of log latency of networks unlike all that are
   /// known; calibration finds it.
   double residual_factor = 1;
@@ -127,6 +129,12 @@ struct CostLibrary {
   double residual_variance_of(std::size_t entry) const {
     const double rms = entry < devices() ? log_rms[static_cast<Eigen::Index>(entry)] : kinds[entry - devices()].log_rms;
     return rms > 0 ? residual_factor * rms * rms : residual_variance();
+  }
+  /// Whether an entry's own pool has a network of `known`; kinds are of the pool that grew.
+  bool knows(std::size_t entry, Eigen::Index network) const {
+    const auto at = static_cast<Eigen::Index>(entry);
+    const double own = at < device_growth.size() ? device_growth[at] : 0;
+    return network_growth.size() == 0 || network_growth[network] == own;
   }
   double error_scale_of(std::size_t entry) const {
     if (entry >= devices()) return kinds[entry - devices()].error_scale;
@@ -171,8 +179,8 @@ Eigen::VectorXd residual_weights(const PoolNumbers& pool, Eigen::Index device, c
 /// CostLibrary::sizes of a pool whose networks have these places.
 Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& places);
 
-/// Keeps of the devices' residuals what devices have in common: their leading principal components, as few as hold
-/// half of the squares. With all of them, every latency of the pool could be computed from the library.
+/// Keeps of the devices' residuals what devices have in common: their leading principal components, as many as
+/// hold at most half of the squares. With all of them, every latency of the pool could be computed from the library.
 void keep_common_residuals(CostLibrary& library);
 
 /// The library of some of its devices.

@@ -240,6 +240,18 @@ Eigen::VectorXd weights_beside_costs(const CostLibrary& library, const Hypothesi
   return kernel.llt().solve(hypothesis.log_latency - by_costs);
 }
 
+/// The networks of the library that belong to the pools of what the hypotheses are like, for the most part.
+std::vector<Index> known_networks(const CostLibrary& library, const std::vector<Hypothesis>& hypotheses,
+                                  const std::vector<double>& weights) {
+  std::vector<Index> known;
+  for (Index n = 0; n < library.known.rows(); ++n) {
+    double share = 0;
+    for (std::size_t h = 0; h < hypotheses.size(); ++h) share += library.knows(hypotheses[h].entry, n) ? weights[h] : 0;
+    if (share >= 0.5) known.push_back(n);
+  }
+  return known;
+}
+
 void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypotheses,
                  const std::vector<double>& weights, const std::vector<KindView>& kinds,
                  const Eigen::MatrixXd& measured, CostPosterior& posterior) {
@@ -269,6 +281,11 @@ void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypo
         (kind.residual + kind.residual_factor * (view.residual_factor.transpose() * hypothesis.of_kind.weights));
     posterior.anchor_weights.tail(measured.rows()) += weights[h] * hypothesis.of_kind.residual_weights;
   }
+  if (library.network_growth.size() == 0) return;
+  std::vector<Index> kept = known_networks(library, hypotheses, weights);
+  for (Index n = 0; n < measured.rows(); ++n) kept.push_back(known + n);
+  posterior.anchors = posterior.anchors(kept, Eigen::all).eval();
+  posterior.anchor_weights = posterior.anchor_weights(kept).eval();
 }
 
 }  // namespace

@@ -150,6 +150,15 @@ void append_known(const PoolNumbers& numbers, const CostLibrary& own, CostLibrar
   const Eigen::MatrixXd places = library.places.of(numbers.features);
   const Eigen::MatrixXd kernel = similarity(places, places);
   const Index known = library.known.rows(), devices = library.known_weights.cols(), added = own.costs.rows();
+  if (library.network_growth.size() == 0) {
+    library.network_growth = Eigen::VectorXd::Zero(known);
+    library.device_growth = Eigen::VectorXd::Zero(devices);
+  }
+  const double growth = library.device_growth.maxCoeff() + 1;
+  library.network_growth.conservativeResize(known + places.rows());
+  library.network_growth.tail(places.rows()).setConstant(growth);
+  library.device_growth.conservativeResize(devices + added);
+  library.device_growth.tail(added).setConstant(growth);
   library.known.conservativeResize(known + places.rows(), Eigen::NoChange);
   library.known.bottomRows(places.rows()) = places;
   library.known_weights.conservativeResize(known + places.rows(), devices + added);

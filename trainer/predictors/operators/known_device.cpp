@@ -33,8 +33,8 @@ Remaining without_part(const PoolNumbers& pool, const std::vector<std::size_t>& 
   return rest;
 }
 
-/// The networks of the library that are no smaller and no larger than all that the device measured: of others it knows
-/// nothing, whatever other devices measured.
+/// The networks of the library that are no smaller and no larger than all that the device measured, and that
+/// its own pool has: of others it knows nothing, whatever other devices measured.
 std::vector<Index> networks_within(const CostLibrary& library, Index device) {
   constexpr double rounding = 1e-4;  // of places that were kept as floats
   std::vector<Index> within;
@@ -42,7 +42,7 @@ std::vector<Index> networks_within(const CostLibrary& library, Index device) {
     const double size = library.known(n, library.known.cols() - 1);
     const bool is_within = library.sizes.rows() == 0 ||
                            (size >= library.sizes(device, 0) - rounding && size <= library.sizes(device, 1) + rounding);
-    if (is_within) within.push_back(n);
+    if (is_within && library.knows(static_cast<std::size_t>(device), n)) within.push_back(n);
   }
   return within;
 }

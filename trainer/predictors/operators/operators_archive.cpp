@@ -19,16 +19,15 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 constexpr Index any_size = -1;
 
 void put(Archive& archive, const std::string& name, const Eigen::MatrixXd& matrix) {
-  std::vector<double> values(static_cast<std::size_t>(matrix.size()));
-  Eigen::Map<RowMajor>(values.data(), matrix.rows(), matrix.cols()) = matrix;
+  const RowMajor rows = matrix;
+  const std::vector<double> values(rows.data(), rows.data() + rows.size());
   archive.put(name, to_array(values, {matrix.rows(), matrix.cols()}));
 }
 
 void put(Archive& archive, const std::string& name, const Eigen::MatrixXd& matrix, Exactness exactness) {
   if (exactness == Exactness::float64) return put(archive, name, matrix);
-  std::vector<float> values(static_cast<std::size_t>(matrix.size()));
-  using RowMajorFloats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  Eigen::Map<RowMajorFloats>(values.data(), matrix.rows(), matrix.cols()) = matrix.cast<float>();
+  const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> floats = matrix.cast<float>();
+  const std::vector<float> values(floats.data(), floats.data() + floats.size());
   archive.put(name, to_array(values, {matrix.rows(), matrix.cols()}));
 }
 
@@ -133,9 +132,8 @@ OperatorTimes get_operator_times(const Archive& archive, const JsonField& card, 
   for (std::size_t g = 0; g < timed_group_count(); ++g) {
     const auto found = groups.find(timed_group_name(g));
     if (!found) continue;
-    const std::string known = found->text();
-    if (known != "learned" && known != "elsewhere") found->fail("learned or elsewhere");
-    times.groups[g] = known == "learned" ? GroupTimes::learned : GroupTimes::elsewhere;
+    times.groups[g] = found->text() == "learned" ? GroupTimes::learned : GroupTimes::elsewhere;
+    if (found->text() != "learned" && found->text() != "elsewhere") found->fail("learned or elsewhere");
   }
   times.costs = get(archive, name + ".costs", features, 1, 0);
   return times;
@@ -179,8 +177,7 @@ FeatureMap get_features(const Archive& archive, const nasbench::NetworkSpace& sp
 namespace {
 
 constexpr std::size_t most_kinds = 1000, most_groups = 1000;
-constexpr double most_error = 1e6;
-constexpr double largest_log_cost = 700, largest_deviation = 100, largest_variance = 1e4;
+constexpr double most_error = 1e6, largest_log_cost = 700, largest_deviation = 100, largest_variance = 1e4;
 
 /// A covariance called `name`, of which the file need only hold the lower half.
 Eigen::MatrixXd get_covariance(const Archive& archive, const std::string& name, Index size) {
@@ -290,6 +287,8 @@ void put_library(Archive& archive, const CostLibrary& library, Exactness exactne
   put(archive, "library.known", library.known, exactness);
   put(archive, "library.known_weights", library.known_weights, exactness);
   if (library.sizes.rows() > 0) put(archive, "library.sizes", library.sizes);
+  if (library.network_growth.size() > 0) put(archive, "library.network_growth", library.network_growth);
+  if (library.device_growth.size() > 0) put(archive, "library.device_growth", library.device_growth);
   put_kinds(archive, library, exactness);
   put_groups(archive, library, exactness);
 }
@@ -310,8 +309,9 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
     if (static_cast<Index>(library.block.size()) != devices) blocks->fail("one number for each device");
   }
   if (const auto unmeasured = JsonField(archive).find("unmeasured_groups")) {
-    const auto of_devices = unmeasured->list(static_cast<std::size_t>(devices));
-    for (const JsonField& groups : of_devices) library.unmeasured.push_back(groups.texts(most_names));
+    for (const JsonField& groups : unmeasured->list(static_cast<std::size_t>(devices))) {
+      library.unmeasured.push_back(groups.texts(most_names));
+    }
     if (static_cast<Index>(library.unmeasured.size()) != devices) unmeasured->fail("one list for each device");
   }
   library.median_ms = get(archive, "library.median_ms", devices, 1, smallest);
@@ -323,8 +323,12 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   if (library.known.rows() == 0) throw FormatError("array 'library.known' has no network");
   library.known_weights = get(archive, "library.known_weights", library.known.rows(), devices);
   if (archive.has("library.sizes")) library.sizes = get(archive, "library.sizes", devices, 2);
-  const double fitted = library.residual_variance();
-  if (fitted > 0) {
+  const Index known = library.known.rows();
+  if (archive.has("library.network_growth"))
+    library.network_growth = get(archive, "library.network_growth", known, 1, 0);
+  if (archive.has("library.device_growth"))
+    library.device_growth = get(archive, "library.device_growth", devices, 1, 0);
+  if (const double fitted = library.residual_variance(); fitted > 0) {
     library.residual_factor = JsonField(archive).at("residual_variance").number(not_negative) / fitted;
   }
   library.known_share = known_share(archive);

@@ -256,6 +256,29 @@ TEST(GrownKnowledge, HasThePoolsDevicesBesideItsOwn) {
   }
 }
 
+double width(const Predictor& predictor, const Architecture& architecture) {
+  const Predictions found = predictor.predict({architecture}, 0.9);
+  return found.upper_ms[0] / found.lower_ms[0];
+}
+
+/// What one device measured does not make a network known on another.
+TEST(GrownKnowledge, LeavesTheIntervalsOfOtherDevicesAsWide) {
+  datasets::Pool own = all_networks();
+  own.devices = {own.devices[4]};
+  own.devices[0].id = own.devices[0].device = "mine_cpu";
+  std::vector<datasets::Measurement>& rows = own.devices[0].latencies;
+  rows.erase(rows.begin(), rows.begin() + 61);  // which the knowledge has
+  const PoolModel& knowledge = *of_networks().knowledge;
+  const auto grown = knowledge.grown_by(own, {});
+  const AdaptationSet ten = first_of(all_networks().devices[1], 10);
+  const auto known_before = knowledge.known_device("board1_cpu"), known = grown->known_device("board1_cpu");
+  const auto adapted_before = knowledge.adapt(ten, {}), adapted = grown->adapt(ten, {});
+  for (const datasets::Measurement& row : rows) {
+    EXPECT_NEAR(width(*known, row.architecture), width(*known_before, row.architecture), 1e-3);
+    EXPECT_GE(width(*adapted, row.architecture), 0.98 * width(*adapted_before, row.architecture));
+  }
+}
+
 TEST(GrownKnowledge, SaysWhereTheDevicesComeFrom) {
   const KnowledgeSource bench{"my bench", "", "MIT", {"mine_*"}};
   const auto grown = through_a_file(of_networks().knowledge->grown_by(own_pool(), {bench})->to_archive());
