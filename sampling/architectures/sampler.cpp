@@ -1,9 +1,50 @@
 #include "sampling/architectures/sampler.h"
 
+#include <algorithm>
+
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::sampling {
+namespace {
+
+/// For each bin how many of the measured candidates it is the best home of: the bin that most devices rank them in.
+std::vector<std::size_t> measured_per_bin(const std::vector<std::vector<std::size_t>>& bins,
+                                          const std::vector<std::size_t>& measured, std::size_t candidate_count) {
+  std::vector<std::size_t> filled(bins.size(), 0);
+  std::vector<bool> is_measured(candidate_count, false);
+  for (const std::size_t index : measured) is_measured[index] = true;
+  std::vector<std::size_t> best_bin(candidate_count, 0);
+  std::vector<std::ptrdiff_t> best_votes(candidate_count, 0);
+  for (std::size_t b = 0; b < bins.size(); ++b) {
+    std::vector<std::size_t> sorted = bins[b];
+    std::sort(sorted.begin(), sorted.end());
+    for (auto run = sorted.begin(); run != sorted.end();) {
+      const auto end = std::upper_bound(run, sorted.end(), *run);
+      if (end - run > best_votes[*run]) {
+        best_votes[*run] = end - run;
+        best_bin[*run] = b;
+      }
+      run = end;
+    }
+  }
+  for (std::size_t i = 0; i < candidate_count; ++i) {
+    if (is_measured[i]) ++filled[best_bin[i]];
+  }
+  return filled;
+}
+
+/// The `samples` bins to draw from: those the measured candidates fill least, in bin order.
+std::vector<std::size_t> emptiest_bins(const std::vector<std::size_t>& filled, std::size_t samples) {
+  std::vector<std::size_t> order = numbers_below(filled.size());
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return filled[a] < filled[b]; });
+  order.resize(samples);
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+}  // namespace
 
 std::vector<std::string> sampler_names() { return {"random", "targeted-uniform", "listed"}; }
 
@@ -36,6 +77,56 @@ std::vector<std::size_t> with_clones(std::size_t size, int factor) {
   indices.reserve(size * static_cast<std::size_t>(factor));
   for (std::size_t i = 0; i < size; ++i) indices.insert(indices.end(), static_cast<std::size_t>(factor), i);
   return indices;
+}
+
+std::vector<std::vector<std::size_t>> latency_bins(const std::vector<std::vector<double>>& pool_latency,
+                                                   std::size_t bins) {
+  std::vector<std::vector<std::size_t>> binned(bins);
+  for (const std::vector<double>& latency : pool_latency) {
+    std::vector<std::size_t> order = numbers_below(latency.size());
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return latency[a] < latency[b]; });
+    for (std::size_t rank = 0; rank < order.size(); ++rank) binned[rank * bins / order.size()].push_back(order[rank]);
+  }
+  return binned;
+}
+
+std::vector<std::size_t> TargetedUniformSampler::choose(const Candidates& candidates, std::size_t samples,
+                                                        Rng& rng) const {
+  std::vector<std::size_t> left = unmeasured_candidates(candidates, samples);
+  if (candidates.pool_latency.empty()) {
+    throw InputError("targeted uniform sampling ranks candidates on the devices of a pool, and this pool has none");
+  }
+  const std::size_t candidate_count = candidates.architectures.size();
+  const auto bins = latency_bins(candidates.pool_latency, candidates.measured.size() + samples);
+  std::vector<bool> taken(candidate_count, false);
+  for (const std::size_t index : candidates.measured) taken[index] = true;
+
+  const auto untaken = [&](std::vector<std::size_t> some) {
+    some.erase(std::remove_if(some.begin(), some.end(), [&](std::size_t i) { return taken[i]; }), some.end());
+    return some;
+  };
+  std::vector<std::size_t> chosen;
+  for (const std::size_t b : emptiest_bins(measured_per_bin(bins, candidates.measured, candidate_count), samples)) {
+    std::vector<std::size_t> open = untaken(bins[b]);
+    // Where every architecture of this bin was drawn from its neighbours, any other is as good.
+    if (open.empty()) open = untaken(left);
+    chosen.push_back(open[rng.below(open.size())]);
+    taken[chosen.back()] = true;
+  }
+  return chosen;
+}
+
+std::vector<std::size_t> RandomSampler::choose(const Candidates& candidates, std::size_t samples, Rng& rng) const {
+  std::vector<std::size_t> left = unmeasured_candidates(candidates, samples);
+  rng.shuffle(left);
+  left.resize(samples);
+  return left;
+}
+
+std::vector<std::size_t> ListedSampler::choose(const Candidates& candidates, std::size_t samples, Rng&) const {
+  std::vector<std::size_t> left = unmeasured_candidates(candidates, samples);
+  left.resize(samples);
+  return left;
 }
 
 }  // namespace tenshot::sampling
