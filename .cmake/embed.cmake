@@ -23,7 +23,7 @@ function(tenshot_embed output folder)
     endif()
     string(APPEND entries "      {\"${name}\", R\"__file(${content})__file\", ${executable}},\n")
   endforeach()
-  set(source "#include \"datasets/kit/kit_files.h\"\n\nnamespace tenshot::datasets {\n\n\
+  set(source "#include \"datasets/kit/kit_manifest.h\"\n\nnamespace tenshot::datasets {\n\n\
 const std::vector<KitFile>& kit_files() {\n  static const std::vector<KitFile> files = {\n${entries}  };\n  return files;\n}\n\n\
 }  // namespace tenshot::datasets\n")
   tenshot_write_if_changed(${output} "${source}")

@@ -9,10 +9,9 @@
 
 #include "datasets/collect/collect_batches.h"
 #include "datasets/collect/collect_descriptor.h"
-#include "datasets/collect/collect_options.h"
 #include "datasets/collect/collect_record.h"
-#include "descriptor/machine/heap.h"
 #include "descriptor/machine/machine.h"
+#include "descriptor/machine/memory.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::datasets {

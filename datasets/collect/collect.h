@@ -77,6 +77,17 @@ using CollectProgress = std::function<bool(std::size_t done, std::size_t total, 
 /// instruction set is not the machine's own.
 std::string default_id(std::string_view runtime, const CollectOptions& options);
 
+/// Throws InputError that names the option which is out of range, or which the runtime cannot follow.
+void require_sensible(const CollectOptions& options, const descriptor::Runtime& runtime);
+
+/// Throws InputError unless this process was started for that instruction set.
+void require_instruction_set(const std::string& instruction_set);
+
+/// The device-runtime as its file is to describe it, before anything is measured: its id (where the options have none,
+/// default_id(), and the quantity behind it unless that is latency), device, runtime, settings and image.
+DeviceRuntime described_device(const CollectOptions& options, const NetworkSpace& space,
+                               const descriptor::Runtime& runtime, Quantity quantity);
+
 /// The architecture measured between batches to see whether the machine still runs as it did: every decision takes its
 /// middle option. In NAS-Bench-201 that is the cell of six 1×1 convolutions, of middling cost.
 Architecture sentinel_of(const nasbench::SearchSpace& space);

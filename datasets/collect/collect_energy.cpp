@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "datasets/collect/collect_options.h"
 #include "datasets/collect/collect_record.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/timing/timing.h"

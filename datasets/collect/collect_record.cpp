@@ -6,6 +6,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "datasets/collect/collect.h"
+#include "descriptor/machine/instruction_set.h"
 #include "descriptor/machine/machine.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -18,9 +20,22 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimingOptions, warmup_runs, warmup_ms, minimu
 }  // namespace tenshot::descriptor
 
 namespace tenshot::datasets {
-namespace {
 
 using nlohmann::json;
+
+static void to_json(json& object, const MachineState& state) {
+  object = {{"load_average", state.load_average}};
+  if (state.frequency_mhz) object["frequency_mhz"] = *state.frequency_mhz;
+  if (state.temperature_c) object["temperature_c"] = *state.temperature_c;
+}
+
+static void from_json(const json& object, MachineState& state) {
+  object.at("load_average").get_to(state.load_average);
+  if (object.contains("frequency_mhz")) state.frequency_mhz = object["frequency_mhz"].get<double>();
+  if (object.contains("temperature_c")) state.temperature_c = object["temperature_c"].get<double>();
+}
+
+namespace {
 
 /// To the nearest millionth, printed without the digits that binary fractions add.
 json short_number(double value) {
@@ -28,51 +43,31 @@ json short_number(double value) {
   return std::round(value * per_unit) / per_unit;
 }
 
-json state_json(const MachineState& state) {
-  json object = {{"load_average", state.load_average}};
-  if (state.frequency_mhz) object["frequency_mhz"] = *state.frequency_mhz;
-  if (state.temperature_c) object["temperature_c"] = *state.temperature_c;
-  return object;
-}
-
-MachineState state_from(const json& object) {
-  MachineState state;
-  state.load_average = object.at("load_average").get<std::vector<double>>();
-  if (object.contains("frequency_mhz")) state.frequency_mhz = object["frequency_mhz"].get<double>();
-  if (object.contains("temperature_c")) state.temperature_c = object["temperature_c"].get<double>();
-  return state;
-}
-
-template <class T>
-void put_known(json& object, const char* key, const std::optional<T>& value) {
-  if (value) object[key] = short_number(*value);
-}
+constexpr std::pair<const char*, std::optional<double> descriptor::Contention::*> perhaps_known[] = {
+    {"steal_s", &descriptor::Contention::steal_s},
+    {"wait_s", &descriptor::Contention::wait_s},
+    {"task_clock_s", &descriptor::Contention::task_clock_s},
+    {"page_faults", &descriptor::Contention::page_faults},
+    {"context_switches", &descriptor::Contention::context_switches}};
 
 json contention_json(const descriptor::Contention& contention) {
   json object = {{"elapsed_s", short_number(contention.elapsed_s)},
                  {"involuntary_switches", contention.involuntary_switches},
                  {"cpus", contention.cpus}};
-  put_known(object, "steal_s", contention.steal_s);
-  put_known(object, "wait_s", contention.wait_s);
-  put_known(object, "task_clock_s", contention.task_clock_s);
-  put_known(object, "page_faults", contention.page_faults);
-  put_known(object, "context_switches", contention.context_switches);
+  for (const auto& [key, field] : perhaps_known) {
+    if (contention.*field) object[key] = short_number(*(contention.*field));
+  }
   return object;
 }
 
 descriptor::Contention contention_from(const json& object) {
-  const auto known = [&](const char* key) {
-    return object.contains(key) ? std::optional<double>(object[key].get<double>()) : std::nullopt;
-  };
   descriptor::Contention contention;
   contention.elapsed_s = object.at("elapsed_s").get<double>();
   contention.involuntary_switches = object.at("involuntary_switches").get<long>();
   contention.cpus = object.at("cpus").get<int>();
-  contention.steal_s = known("steal_s");
-  contention.wait_s = known("wait_s");
-  contention.task_clock_s = known("task_clock_s");
-  contention.page_faults = known("page_faults");
-  contention.context_switches = known("context_switches");
+  for (const auto& [key, field] : perhaps_known) {
+    if (object.contains(key)) contention.*field = object[key].get<double>();
+  }
   return contention;
 }
 
@@ -90,40 +85,47 @@ json sentinel_json(const CollectRecord& record) {
   return object;
 }
 
+/// Calls `field(key, member)` for every member that stands in the environment under a key of its own, and
+/// `later(key, member)` for those that files of earlier releases lack.
+template <class Record, class Field, class Later>
+void for_each_field(Record& record, const Field& field, const Later& later) {
+  field("cpu", record.cpu);
+  field("runtime_version", record.runtime_version);
+  field("weight_seed", record.weight_seed);
+  field("classes", record.classes);
+  later("instruction_set", record.instruction_set);
+  later("heap", record.heap);
+  field("timing", record.timing);
+  field("cores", record.cores);
+  field("kernel", record.kernel);
+  field("pinned_cpus", record.pinned_cpus);
+  field("started_utc", record.started_utc);
+  field("saved_utc", record.saved_utc);
+  field("before", record.before);
+  field("after", record.after);
+  field("batch_size", record.batch_size);
+  later("unsettled_architectures", record.unsettled_architectures);
+  field("repeated_batches", record.repeated_batches);
+  later("disturbed_visits", record.disturbed_visits);
+  field("sessions", record.sessions);
+  field("preparation_s", record.preparation_s);
+  field("warmup_s", record.warmup_s);
+  field("measuring_s", record.measuring_s);
+  field("runs_s", record.runs_s);
+  later("sentinel_s", record.sentinel_s);
+  field("complete", record.complete);
+}
+
 CollectRecord read_record(const json& environment) {
   CollectRecord record;
-  const auto text = [&](const char* key) { return environment.at(key).get<std::string>(); };
-  const auto count = [&](const char* key) { return environment.at(key).get<int>(); };
-  const auto seconds = [&](const char* key) { return environment.at(key).get<double>(); };
-  record.cpu = text("cpu");
-  record.runtime_version = text("runtime_version");
-  record.weight_seed = environment.at("weight_seed").get<std::uint64_t>();
-  record.classes = count("classes");
-  record.instruction_set = environment.value("instruction_set", "native");
-  record.heap = environment.value("heap", record.heap);
-  environment.at("timing").get_to(record.timing);
+  const auto required = [&](const char* key, auto& member) { environment.at(key).get_to(member); };
+  for_each_field(record, required, [&](const char* key, auto& member) {
+    if (environment.contains(key)) required(key, member);
+  });
   const json& sentinel = environment.at("sentinel");
-  record.sentinel_architecture = sentinel.at("architecture").get<std::string>();
-  record.sentinel_tolerance = sentinel.at("tolerance").get<double>();
-  record.sentinel_ms = sentinel.at("values_ms").get<std::vector<double>>();
-  record.cores = count("cores");
-  record.kernel = text("kernel");
-  record.pinned_cpus = environment.at("pinned_cpus").get<std::vector<int>>();
-  record.started_utc = text("started_utc");
-  record.saved_utc = text("saved_utc");
-  record.before = state_from(environment.at("before"));
-  record.after = state_from(environment.at("after"));
-  record.batch_size = count("batch_size");
-  record.unsettled_architectures = environment.value("unsettled_architectures", 0);
-  record.repeated_batches = count("repeated_batches");
-  record.disturbed_visits = environment.value("disturbed_visits", 0);
-  record.sessions = count("sessions");
-  record.preparation_s = seconds("preparation_s");
-  record.warmup_s = seconds("warmup_s");
-  record.measuring_s = seconds("measuring_s");
-  record.runs_s = seconds("runs_s");
-  record.sentinel_s = environment.value("sentinel_s", 0.0);
-  record.complete = environment.at("complete").get<bool>();
+  sentinel.at("architecture").get_to(record.sentinel_architecture);
+  sentinel.at("tolerance").get_to(record.sentinel_tolerance);
+  sentinel.at("values_ms").get_to(record.sentinel_ms);
   if (environment.contains("contention")) record.contention = contention_from(environment["contention"]);
   if (environment.contains("repeatability") && environment["repeatability"].contains("undisturbed_architectures")) {
     const json& object = environment["repeatability"];
@@ -140,32 +142,15 @@ CollectRecord read_record(const json& environment) {
 }  // namespace
 
 json to_json(const CollectRecord& record) {
-  json environment = {{"cpu", record.cpu},
-                      {"runtime_version", record.runtime_version},
-                      {"weight_seed", record.weight_seed},
-                      {"classes", record.classes},
-                      {"instruction_set", record.instruction_set},
-                      {"heap", record.heap},
-                      {"timing", record.timing},
-                      {"sentinel", sentinel_json(record)},
-                      {"cores", record.cores},
-                      {"kernel", record.kernel},
-                      {"pinned_cpus", record.pinned_cpus},
-                      {"started_utc", record.started_utc},
-                      {"saved_utc", record.saved_utc},
-                      {"before", state_json(record.before)},
-                      {"after", state_json(record.after)},
-                      {"batch_size", record.batch_size},
-                      {"unsettled_architectures", record.unsettled_architectures},
-                      {"repeated_batches", record.repeated_batches},
-                      {"disturbed_visits", record.disturbed_visits},
-                      {"sessions", record.sessions},
-                      {"preparation_s", short_number(record.preparation_s)},
-                      {"warmup_s", short_number(record.warmup_s)},
-                      {"measuring_s", short_number(record.measuring_s)},
-                      {"runs_s", short_number(record.runs_s)},
-                      {"sentinel_s", short_number(record.sentinel_s)},
-                      {"complete", record.complete}};
+  json environment = {{"sentinel", sentinel_json(record)}};
+  const auto put = [&](const char* key, const auto& member) {
+    if constexpr (std::is_same_v<decltype(member), const double&>) {
+      environment[key] = short_number(member);
+    } else {
+      environment[key] = member;
+    }
+  };
+  for_each_field(record, put, put);
   if (record.contention) environment["contention"] = contention_json(*record.contention);
   if (record.repeatability) {
     environment["repeatability"] = {
@@ -244,6 +229,57 @@ std::string utc_now() {
 
 MachineState machine_state(int cpu) {
   return {descriptor::load_average(), descriptor::cpu_frequency_mhz(cpu), descriptor::temperature_c()};
+}
+
+void require_instruction_set(const std::string& instruction_set) {
+  if (descriptor::instruction_set_in_force(instruction_set)) return;
+  throw InputError("instruction_set is " + instruction_set +
+                   ", but this process was started without its environment variables");
+}
+
+void require_sensible(const CollectOptions& options, const descriptor::Runtime& runtime) {
+  require_instruction_set(options.instruction_set);
+  if (options.instruction_set != "native" && !runtime.follows_instruction_set()) {
+    throw InputError(std::string(runtime.name()) +
+                     " cannot be told which instructions to use; leave the instruction set native");
+  }
+  if (options.batch_size < 1) {
+    throw InputError("batch_size is " + std::to_string(options.batch_size) + "; expected at least 1");
+  }
+  if (options.attempts < 1) {
+    throw InputError("attempts is " + std::to_string(options.attempts) + "; expected at least 1");
+  }
+  if (!(options.patience_s >= 0)) {
+    throw InputError("patience_s is " + shortest(options.patience_s) + "; expected seconds, none or more");
+  }
+  if (!(options.sentinel_tolerance > 0)) {
+    throw InputError("sentinel_tolerance is " + shortest(options.sentinel_tolerance) +
+                     "; expected a positive fraction such as 0.05");
+  }
+}
+
+std::string default_id(std::string_view runtime, const CollectOptions& options) {
+  std::string id = std::string(runtime) + "_t" + std::to_string(options.runtime_options.threads) + "_b" +
+                   std::to_string(options.runtime_options.batch);
+  constexpr int usual_resolution = 32;
+  if (options.shape.resolution != usual_resolution) id += "_r" + std::to_string(options.shape.resolution);
+  if (options.instruction_set != "native") id += "_" + options.instruction_set;
+  return id;
+}
+
+DeviceRuntime described_device(const CollectOptions& options, const NetworkSpace& space,
+                               const descriptor::Runtime& runtime, Quantity quantity) {
+  DeviceRuntime device;
+  device.id = options.id.empty() ? default_id(runtime.name(), options) : options.id;
+  if (options.id.empty() && quantity != Quantity::latency) device.id += "_" + std::string(name(quantity));
+  device.device = options.device.empty() ? descriptor::cpu_model() : options.device;
+  device.runtime = std::string(runtime.name());
+  device.precision = std::string(runtime.precision());
+  device.batch = options.runtime_options.batch;
+  device.threads = options.runtime_options.threads;
+  device.quantity = quantity;
+  device.input_shape = space.input_shape(options.shape);
+  return device;
 }
 
 }  // namespace tenshot::datasets

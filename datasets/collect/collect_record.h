@@ -44,7 +44,7 @@ struct CollectRecord {
   std::string sentinel_architecture;
 
   // Circumstances.
-  /// descriptor/machine/heap.h; "given back, then kept" of a device-runtime that an earlier release began to measure.
+  /// descriptor/machine/memory.h; "given back, then kept" of a device-runtime that an earlier release began to measure.
   std::string heap = "given back";
   int cores = 0;
   std::string kernel;

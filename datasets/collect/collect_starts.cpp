@@ -4,18 +4,13 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "datasets/collect/collect_options.h"
 #include "datasets/collect/collect_record.h"
 #include "datasets/collect/fresh_start.h"
-#include "datasets/collect/start_journal.h"
-#include "datasets/collect/start_sample.h"
-#include "datasets/collect/start_table.h"
 #include "datasets/pool/device_file.h"
 #include "datasets/tables/space_files.h"
 #include "descriptor/machine/child_process.h"
-#include "descriptor/machine/free_memory.h"
-#include "descriptor/machine/instruction_set.h"
 #include "descriptor/machine/machine.h"
+#include "descriptor/machine/memory.h"
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "descriptor/timing/timing.h"
 #include "nasbench/graph/onnx.h"
@@ -87,11 +82,7 @@ class Starts {
       throw InputError("rounds are " + std::to_string(options_.rounds) + "; expected 1 to " +
                        std::to_string(options_.minimum_starts) + ", so that each of them has a start of a network");
     }
-    const std::string& set = options_.collect.instruction_set;
-    if (!descriptor::instruction_set_in_force(set)) {
-      throw InputError("instruction_set is " + set +
-                       ", but this process was started without its environment variables");
-    }
+    require_instruction_set(options_.collect.instruction_set);
   }
 
   nasbench::Network network_of(const Architecture& architecture) const {
@@ -294,27 +285,29 @@ class Starts {
     return starts.all;
   }
 
+  static std::vector<double> peaks_mib(const std::vector<FreshStart>& starts) {
+    std::vector<double> values;
+    for (const FreshStart& one : starts) {
+      if (one.peak_memory_mib) values.push_back(*one.peak_memory_mib);
+    }
+    return values;
+  }
+
   /// What the runtime itself takes, for memory to be counted from.
   void measure_empty() {
     if (environment_.contains("runtime_memory_mib")) return;
     report("the runtime with an empty network");
     const nasbench::Network empty = empty_network(network_of(wanted_.front()));
-    std::vector<double> peaks;
     round_ = options_.rounds;
-    for (const FreshStart& one : counting(starts_of(wanted_.front(), empty, true))) {
-      if (one.peak_memory_mib) peaks.push_back(*one.peak_memory_mib);
-    }
+    std::vector<double> peaks = peaks_mib(counting(starts_of(wanted_.front(), empty, true)));
     environment_["runtime_memory_mib"] =
         peaks.empty() ? json() : json(descriptor::summarise(std::move(peaks)).median_ms);
   }
 
   std::vector<double> memories(const std::vector<FreshStart>& starts) const {
-    std::vector<double> values;
-    if (!environment_["runtime_memory_mib"].is_number()) return values;
-    for (const FreshStart& one : starts) {
-      if (one.peak_memory_mib)
-        values.push_back(*one.peak_memory_mib - environment_["runtime_memory_mib"].get<double>());
-    }
+    if (!environment_["runtime_memory_mib"].is_number()) return {};
+    std::vector<double> values = peaks_mib(starts);
+    for (double& value : values) value -= environment_["runtime_memory_mib"].get<double>();
     return values;
   }
 

@@ -37,7 +37,7 @@ struct CollectStartsOptions {
 /// Starts the networks that DIR/<id>/cold.csv (memory.csv) does not have yet, and writes the device file. A network is
 /// saved as soon as it is measured, and with more rounds than one each start, so that the same call resumes. The file
 /// of a network's weights is written beside the results, so that it lies on the same disk, and dropped from the page
-/// cache before each start, and free memory is touched (descriptor/machine/free_memory.h); how often the system kept
+/// cache before each start, and free memory is touched (descriptor/machine/memory.h); how often the system kept
 /// the file is in the environment, and so are the networks that the runtime does not run. Memory is the peak of the
 /// process less that of one whose network is empty. Throws InputError when the folder holds measurements made under
 /// other conditions, Interrupted when progress said stop, Error when a start fails.

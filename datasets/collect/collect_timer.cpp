@@ -35,6 +35,24 @@ descriptor::TimingOptions chain_timing(descriptor::TimingOptions timing) {
 
 }  // namespace
 
+Architecture sentinel_of(const nasbench::SearchSpace& space) {
+  const std::vector<int>& decisions = space.decisions();
+  Architecture sentinel(decisions.size());
+  for (std::size_t i = 0; i < decisions.size(); ++i) sentinel[i] = static_cast<std::uint8_t>(decisions[i] / 2);
+  return sentinel;
+}
+
+std::string sentinel_name(const NetworkSpace& space) {
+  if (const auto* decided = space.search_space()) return space.format(sentinel_of(*decided));
+  return "nasbench201 " + sentinel_name(nasbench::nasbench201());
+}
+
+nasbench::Network sentinel_network(const NetworkSpace& space, const nasbench::NetworkShape& shape, int batch) {
+  if (const auto* decided = space.search_space()) return space.computation(sentinel_of(*decided), shape, batch);
+  const nasbench::SearchSpace& own = nasbench::nasbench201();
+  return sentinel_network(own, own.default_shape(), batch);
+}
+
 CollectTimer::CollectTimer(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,
                            CollectRecord& record)
     : options_(options), space_(space), runtime_(runtime), record_(record) {}

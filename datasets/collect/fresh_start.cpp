@@ -1,16 +1,25 @@
 #include "datasets/collect/fresh_start.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <system_error>
+#include <utility>
 
+#include "datasets/tables/architecture_column.h"
+#include "datasets/tables/csv.h"
 #include "descriptor/machine/child_process.h"
-#include "descriptor/machine/process_memory.h"
 #include "descriptor/runtimes/opencv_dnn.h"
 #include "descriptor/timing/contention.h"
-#include "descriptor/timing/timing.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
+#include "nasbench/support/numbers.h"
 #include "nasbench/support/passing_file.h"
 #include "nasbench/support/text.h"
 
@@ -21,11 +30,23 @@ double milliseconds(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
+constexpr std::pair<const char*, double FreshStart::*> times[] = {{"cold_ms", &FreshStart::cold_ms},
+                                                                  {"load_ms", &FreshStart::load_ms},
+                                                                  {"prepare_ms", &FreshStart::prepare_ms},
+                                                                  {"first_ms", &FreshStart::first_ms},
+                                                                  {"warm_ms", &FreshStart::warm_ms}};
+
 /// The last line that says something.
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   const std::size_t end = text.rfind('\n');
   return end == std::string::npos ? text : text.substr(end + 1);
+}
+
+descriptor::Timing summary_of(const std::vector<FreshStart>& starts, double FreshStart::*part) {
+  std::vector<double> values;
+  for (const FreshStart& start : starts) values.push_back(start.*part);
+  return descriptor::summarise(std::move(values));
 }
 
 }  // namespace
@@ -73,21 +94,16 @@ FreshStart start_network(const descriptor::Runtime& runtime, const nasbench::Net
 }
 
 nlohmann::json to_json(const FreshStart& start) {
-  nlohmann::json json = {{"cold_ms", start.cold_ms},          {"load_ms", start.load_ms},
-                         {"prepare_ms", start.prepare_ms},    {"first_ms", start.first_ms},
-                         {"warm_ms", start.warm_ms},          {"pages", start.cached.pages},
-                         {"resident", start.cached.resident}, {"contended", start.contended}};
+  nlohmann::json json = {
+      {"pages", start.cached.pages}, {"resident", start.cached.resident}, {"contended", start.contended}};
+  for (const auto& [key, time] : times) json[key] = start.*time;
   if (start.peak_memory_mib) json["peak_memory_mib"] = *start.peak_memory_mib;
   return json;
 }
 
 FreshStart start_from_json(const nlohmann::json& json) {
   FreshStart start;
-  json.at("cold_ms").get_to(start.cold_ms);
-  json.at("load_ms").get_to(start.load_ms);
-  json.at("prepare_ms").get_to(start.prepare_ms);
-  json.at("first_ms").get_to(start.first_ms);
-  json.at("warm_ms").get_to(start.warm_ms);
+  for (const auto& [key, time] : times) json.at(key).get_to(start.*time);
   json.at("pages").get_to(start.cached.pages);
   json.at("resident").get_to(start.cached.resident);
   json.at("contended").get_to(start.contended);
@@ -121,6 +137,126 @@ FreshStart start_in_process(const StartProcess& process) {
   } catch (const nlohmann::json::exception&) {
     throw Error(child.command[0] + " did not say what the start took: '" + excerpt(text, 200) + "'");
   }
+}
+
+const std::vector<std::string>& StartTable::parts() const {
+  static const std::vector<std::string> of_cold = {"load_ms", "prepare_ms", "first_ms", "warm_ms", "memory_mib"};
+  static const std::vector<std::string> none;
+  return quantity_ == Quantity::cold ? of_cold : none;
+}
+
+void StartTable::add(const Architecture& architecture, StartRow row) {
+  if (rows_.emplace(architecture, std::move(row)).second) order_.push_back(architecture);
+}
+
+void StartTable::read(const std::filesystem::path& file, const NetworkSpace& space) {
+  const std::string text = read_file(file);
+  CsvReader csv(text, file.string());
+  const std::string value = column(quantity_), spread = column("stddev", quantity_);
+  ArchitectureColumn architectures(csv, space, "architecture," + value);
+  Findings ignored;
+  const auto number = [&](const std::string& name) {
+    return parse_number(csv.fields()[csv.require(name, "architecture," + value)]).value_or(std::nan(""));
+  };
+  while (csv.next()) {
+    const auto architecture = architectures.read(ignored);
+    if (!architecture) continue;
+    StartRow row;
+    row.value.median_ms = number(value);
+    row.value.stddev_ms = number(spread);
+    row.value.runs = static_cast<std::int64_t>(number("runs"));
+    for (const std::string& part : parts()) row.parts.push_back(number(part));
+    if (row.value.median_ms > 0) add(*architecture, std::move(row));
+  }
+}
+
+std::string StartTable::to_csv(const NetworkSpace& space) const {
+  std::string text = "architecture," + column(quantity_) + "," + column("stddev", quantity_) + ",runs";
+  for (const std::string& part : parts()) text += "," + part;
+  text += "\n";
+  for (const Architecture& architecture : order_) {
+    const StartRow& row = rows_.at(architecture);
+    text += space.format(architecture) + "," + shortest(row.value.median_ms) + "," + shortest(row.value.stddev_ms) +
+            "," + std::to_string(row.value.runs);
+    for (const double part : row.parts) text += "," + (std::isnan(part) ? std::string() : shortest(part));
+    text += "\n";
+  }
+  return text;
+}
+
+std::vector<Measurement> StartTable::measurements() const {
+  std::vector<Measurement> rows;
+  for (const Architecture& architecture : order_) {
+    const descriptor::Timing& value = rows_.at(architecture).value;
+    rows.push_back({architecture, value.median_ms, value.stddev_ms, value.runs});
+  }
+  return rows;
+}
+
+void StartSample::add(const FreshStart& start) {
+  all.push_back(start);
+  if (!start.contended) quiet.push_back(start);
+}
+
+bool median_within(double relative_precision, const std::vector<FreshStart>& starts, Quantity quantity) {
+  std::vector<double> values;
+  for (const FreshStart& one : starts) {
+    values.push_back(quantity == Quantity::cold ? one.cold_ms : one.peak_memory_mib.value_or(std::nan("")));
+  }
+  std::sort(values.begin(), values.end());
+  const descriptor::Interval interval = descriptor::median_interval(values);
+  const double median = descriptor::summarise(std::move(values)).median_ms;
+  return std::max(interval.upper - median, median - interval.lower) <= relative_precision * median;
+}
+
+StartRow row_of(const std::vector<FreshStart>& starts, const std::vector<double>& memory_mib, Quantity quantity) {
+  StartRow row;
+  if (quantity != Quantity::cold) {
+    if (memory_mib.empty()) throw Error("this system does not say how much memory a process took (VmHWM)");
+    row.value = descriptor::summarise(memory_mib);
+    return row;
+  }
+  row.value = summary_of(starts, &FreshStart::cold_ms);
+  for (const auto part : {&FreshStart::load_ms, &FreshStart::prepare_ms, &FreshStart::first_ms, &FreshStart::warm_ms}) {
+    row.parts.push_back(summary_of(starts, part).median_ms);
+  }
+  row.parts.push_back(memory_mib.empty() ? std::nan("") : descriptor::summarise(memory_mib).median_ms);
+  return row;
+}
+
+StartJournal::StartJournal(std::filesystem::path file, const NetworkSpace& space)
+    : file_(std::move(file)), space_(space) {
+  if (!std::filesystem::exists(file_)) return;
+  std::istringstream lines(read_file(file_));
+  for (std::string line; std::getline(lines, line);) {
+    try {
+      const nlohmann::json entry = parse_json(line, file_.string());
+      const Architecture architecture = space_.parse(entry.at("architecture").get<std::string>());
+      starts_[architecture].push_back(start_from_json(entry.at("start")));
+    } catch (const Error&) {  // half a line, of a process that was killed
+    } catch (const nlohmann::json::exception&) {
+    }
+  }
+}
+
+std::vector<FreshStart> StartJournal::of(const Architecture& architecture) const {
+  const auto found = starts_.find(architecture);
+  return found == starts_.end() ? std::vector<FreshStart>() : found->second;
+}
+
+void StartJournal::add(const Architecture& architecture, const FreshStart& start) {
+  starts_[architecture].push_back(start);
+  // The line ends before it, too: half a line that stands at the end of the file must not spoil this one.
+  const nlohmann::json entry = {{"architecture", space_.format(architecture)}, {"start", to_json(start)}};
+  std::ofstream stream(file_, std::ios::app);
+  stream << "\n" << entry.dump() << "\n";
+  if (!stream.flush()) throw FileError(file_.string() + ": cannot be written");
+}
+
+void StartJournal::forget() {
+  std::error_code ignored;
+  std::filesystem::remove(file_, ignored);
+  starts_.clear();
 }
 
 }  // namespace tenshot::datasets

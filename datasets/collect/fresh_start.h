@@ -5,11 +5,16 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "descriptor/machine/page_cache.h"
+#include "datasets/pool/pool.h"
+#include "datasets/tables/quantity.h"
+#include "descriptor/machine/memory.h"
 #include "descriptor/runtimes/runtime.h"
+#include "descriptor/timing/timing.h"
 #include "nasbench/graph/network.h"
+#include "nasbench/spaces/architecture.h"
 
 namespace tenshot::datasets {
 
@@ -62,5 +67,70 @@ struct StartProcess {
 /// What the process said of its start. Throws Interrupted when `go_on` said so; Error when the process failed, took too
 /// long, or said something else.
 FreshStart start_in_process(const StartProcess& process);
+
+/// A network's starts: medians of their parts.
+struct StartRow {
+  descriptor::Timing value;   ///< of the quantity, in its unit
+  std::vector<double> parts;  ///< as StartTable::parts; NaN where unknown
+};
+
+/// The starts of networks, in the order in which they were measured: a CSV with the columns of measurements
+/// (datasets/tables/measurements.h) and one for each part.
+class StartTable {
+ public:
+  explicit StartTable(Quantity quantity) : quantity_(quantity) {}
+
+  /// Columns beside the quantity's own: of cold latency `load_ms, prepare_ms, first_ms, warm_ms, memory_mib`, of others
+  /// none.
+  const std::vector<std::string>& parts() const;
+  bool has(const Architecture& architecture) const { return rows_.count(architecture) != 0; }
+  const std::vector<Architecture>& order() const { return order_; }
+  void add(const Architecture& architecture, StartRow row);
+  /// Adds the rows of `file` whose value is positive. Throws FileError, InputError.
+  void read(const std::filesystem::path& file, const NetworkSpace& space);
+  std::string to_csv(const NetworkSpace& space) const;
+  std::vector<Measurement> measurements() const;
+
+ private:
+  Quantity quantity_;
+  std::vector<Architecture> order_;
+  std::unordered_map<Architecture, StartRow, nasbench::ArchitectureHash> rows_;
+};
+
+/// The starts of a network: all of them, and those that the machine did not interfere with.
+struct StartSample {
+  std::vector<FreshStart> all, quiet;
+
+  void add(const FreshStart& start);
+};
+
+/// Whether the 95 % confidence interval of the median of the quantity (cold latency, or peak memory) is within
+/// `relative_precision` of it.
+bool median_within(double relative_precision, const std::vector<FreshStart>& starts, Quantity quantity);
+
+/// Medians of the starts, one at least. `memory_mib` is what they took beyond the runtime itself, empty where the
+/// system does not say that. Throws Error where memory is the quantity and unknown.
+StartRow row_of(const std::vector<FreshStart>& starts, const std::vector<double>& memory_mib, Quantity quantity);
+
+/// The starts of networks that are started in rounds, until the last round makes a row of them. The file has a line of
+/// JSON for each start, written when the start has ended, so that a process that is killed loses none of them. A line
+/// that is damaged, or of a network that the space does not know, is as good as none.
+class StartJournal {
+ public:
+  /// Reads the file, where there is one. Throws FileError.
+  StartJournal(std::filesystem::path file, const NetworkSpace& space);
+
+  /// The starts of a network, in the order in which they were made.
+  std::vector<FreshStart> of(const Architecture& architecture) const;
+  /// Throws FileError where the line cannot be written.
+  void add(const Architecture& architecture, const FreshStart& start);
+  /// Removes the file.
+  void forget();
+
+ private:
+  std::filesystem::path file_;
+  const NetworkSpace& space_;
+  std::unordered_map<Architecture, std::vector<FreshStart>, nasbench::ArchitectureHash> starts_;
+};
 
 }  // namespace tenshot::datasets

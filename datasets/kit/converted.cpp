@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "datasets/tables/csv.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -178,25 +179,14 @@ nlohmann::json manifest_without_converted(const fs::path& folder) {
 std::map<std::string, std::string> lines_by_id(const fs::path& folder) {
   std::map<std::string, std::string> lines;
   const std::string table = read_file(folder / "models.tsv");
-  for (std::size_t begin = 0; begin < table.size();) {
-    const std::size_t end = std::min(table.find('\n', begin), table.size());
-    const std::string line = table.substr(begin, end - begin);
-    lines[line.substr(0, line.find('\t'))] = line;
-    begin = end + 1;
-  }
+  for (const std::string_view line : split(table, '\n')) lines[std::string(line.substr(0, line.find('\t')))] = line;
   return lines;
 }
 
 /// A line of models.tsv with another file and hash: id, kind, file, hash, runs, shape.
 std::string converted_line(const std::string& line, const std::vector<Copied>& copied) {
-  std::vector<std::string> columns(1);
-  for (const char c : line) {
-    if (c == '\t') {
-      columns.emplace_back();
-    } else {
-      columns.back() += c;
-    }
-  }
+  const std::vector<std::string_view> found = split(line, '\t');
+  std::vector<std::string> columns(found.begin(), found.end());
   constexpr std::size_t all = 6;
   if (columns.size() != all) throw FormatError("models.tsv: '" + excerpt(line) + "' has not 6 columns");
   columns[2] = copied.front().file;

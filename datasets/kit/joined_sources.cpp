@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "datasets/pool/merge_device.h"
+#include "datasets/pool/joined_pools.h"
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/time_unit.h"
 #include "nasbench/support/error.h"

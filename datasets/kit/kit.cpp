@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "datasets/kit/converted.h"
-#include "datasets/kit/kit_files.h"
 #include "datasets/kit/kit_manifest.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/formats/network_file.h"

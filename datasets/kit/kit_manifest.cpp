@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "datasets/pool/operator_label.h"
+#include "datasets/pool/device_file.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/support/files.h"

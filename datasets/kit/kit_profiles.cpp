@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "datasets/kit/board_results.h"
 #include "datasets/kit/kit_manifest.h"
-#include "datasets/kit/kit_notes.h"
 #include "datasets/kit/profile_formats.h"
 #include "datasets/kit/profile_matching.h"
 #include "nasbench/formats/network_file.h"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "datasets/kit/kit.h"
 #include "datasets/operators/kernel_table.h"
 #include "datasets/tables/operator_latencies.h"
 

@@ -1,8 +1,8 @@
 #include "datasets/kit/kit_results.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -10,10 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "datasets/kit/clock_level.h"
-#include "datasets/kit/kit_notes.h"
-#include "datasets/kit/kit_times.h"
-#include "datasets/kit/perf_stat.h"
+#include "datasets/kit/board_results.h"
 #include "datasets/pool/device_file.h"
 #include "descriptor/timing/timing.h"
 #include "nasbench/support/error.h"
@@ -23,23 +20,6 @@
 
 namespace tenshot::datasets {
 namespace {
-
-bool is_file(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
-
-std::vector<double> read_times(const std::filesystem::path& folder, const KitNotes& meta) {
-  const auto text = [&](const char* name) { return read_file(folder / name); };
-  const auto file = [&](const char* name) { return (folder / name).string(); };
-  if (is_file(folder / "times.json")) {
-    const double warmup_ms = parse_number(note(meta, "warmup_ms")).value_or(0);
-    return times_from_json(text("times.json"), file("times.json"), warmup_ms);
-  }
-  if (is_file(folder / "times.txt")) return times_from_lines(text("times.txt"), file("times.txt"));
-  if (is_file(folder / "perf_test.txt")) return times_from_perf_test(text("perf_test.txt"), file("perf_test.txt"));
-  throw FormatError(folder.string() + ": has neither times.json, times.txt nor perf_test.txt");
-}
 
 /// Reads the results of one kit, model by model.
 class Reader {
@@ -113,7 +93,8 @@ class Reader {
 
   std::optional<descriptor::Timing> read_model(const KitModel& model) {
     const std::filesystem::path folder = results_folder_ / model.id;
-    if (is_file(folder / "failed.txt")) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(folder / "failed.txt", ignored)) {
       std::istringstream why(read_file(folder / "failed.txt"));
       std::string line;
       std::getline(why, line);
@@ -233,7 +214,7 @@ class Reader {
     std::size_t known = 0;
     for (const KitModel& model : results_.manifest.models) {
       if (!model.is_operator()) continue;
-      counts.push_back(counts_of(model));
+      counts.push_back(counted_events(results_folder_ / model.id, scaled_));
       known += static_cast<std::size_t>(
           std::count_if(counts.back().begin(), counts.back().end(), [](double count) { return !std::isnan(count); }));
     }
@@ -248,35 +229,6 @@ class Reader {
     if (!scaled_.empty()) descriptor.conditions["scaled_events"] = joined(scaled_);
   }
 
-  /// Events a run, one a default counter: a long process minus a short one, so that starting up cancels out.
-  std::vector<double> counts_of(const KitModel& model) {
-    std::vector<double> counts(default_counters.size(), std::numeric_limits<double>::quiet_NaN());
-    const std::filesystem::path folder = results_folder_ / model.id;
-    const KitNotes meta = read_notes(folder / "meta.txt");
-    const auto few = parse_integer(note(meta, "short_runs")), many = parse_integer(note(meta, "long_runs"));
-    if (!few || !many || *many <= *few) return counts;
-    for (int pass = 1; is_file(folder / pass_file(pass, "long")); ++pass) {
-      if (!is_file(folder / pass_file(pass, "short"))) continue;
-      const auto less = parse_perf_stat(read_file(folder / pass_file(pass, "short")));
-      const auto more = parse_perf_stat(read_file(folder / pass_file(pass, "long")));
-      for (std::size_t c = 0; c < counts.size(); ++c) {
-        const auto before = less.find(std::string(default_counters[c])),
-                   after = more.find(std::string(default_counters[c]));
-        if (before == less.end() || after == more.end() || !before->second.count || !after->second.count) continue;
-        const double events = *after->second.count - *before->second.count;
-        if (events > 0) counts[c] = events / static_cast<double>(*many - *few);
-        if (std::min(before->second.running_percent, after->second.running_percent) < 100) {
-          scaled_.insert(std::string(default_counters[c]));
-        }
-      }
-    }
-    return counts;
-  }
-
-  static std::string pass_file(int pass, const char* length) {
-    return "perf." + std::to_string(pass) + "." + length + ".csv";
-  }
-
   std::filesystem::path results_folder_;
   KitResults results_;
   std::optional<double> clock_level_;
@@ -289,17 +241,10 @@ class Reader {
 }  // namespace
 
 std::string_view name(KitProblem problem) {
-  switch (problem) {
-    case KitProblem::not_measured: return "not measured";
-    case KitProblem::failed: return "failed on the device";
-    case KitProblem::other_model: return "measured from another model file";
-    case KitProblem::unreadable: return "unreadable result";
-    case KitProblem::wide_spread: return "unsteady times";
-    case KitProblem::clocks_moved: return "the clocks moved";
-    case KitProblem::other_clock: return "ran at another clock than most";
-    case KitProblem::no_descriptor: return "no full hardware descriptor";
-  }
-  return "unknown problem";
+  constexpr std::array<std::string_view, 8> names = {
+      "not measured",   "failed on the device", "measured from another model file", "unreadable result",
+      "unsteady times", "the clocks moved",     "ran at another clock than most",   "no full hardware descriptor"};
+  return names[static_cast<std::size_t>(problem)];
 }
 
 KitResults read_kit_results(const std::filesystem::path& folder, Quantity quantity) {

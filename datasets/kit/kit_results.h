@@ -21,7 +21,7 @@ enum class KitProblem : std::uint8_t {
   unreadable,    ///< times or notes that cannot be understood
   wide_spread,   ///< the times' interquartile range is over `kit_tolerated_spread` of their median
   clocks_moved,  ///< over 2 % between before and after
-  other_clock,   ///< it ran at another clock than most of the kit's architectures (clock_level.h)
+  other_clock,   ///< it ran at another clock than most of the kit's architectures (clock_level())
   no_descriptor  ///< operators, counters or chains are missing: there is no hardware descriptor, or not all of it
 };
 

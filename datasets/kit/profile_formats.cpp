@@ -18,17 +18,16 @@ namespace {
 
 using nlohmann::json;
 
-double checked_ms(double ms, const std::string& place, const std::string& file) {
+double checked_ms(double ms, const std::string& place) {
   if (std::isfinite(ms) && ms >= 0) return ms;
-  throw FormatError(file + ": " + place + " took " + shortest(ms) + " ms; expected a number that is not negative");
+  throw FormatError(place + " took " + shortest(ms) + " ms; expected a number that is not negative");
 }
 
-double number_of(const json& object, const char* key, const std::string& place, const std::string& file) {
+/// The time under a key, in a unit of `unit_ms` ms.
+double ms_of(const json& object, const char* key, const std::string& place, double unit_ms = 1) {
   const auto found = object.find(key);
-  if (found == object.end() || !found->is_number()) {
-    throw FormatError(file + ": " + place + " has no number " + key);
-  }
-  return found->get<double>();
+  if (found == object.end() || !found->is_number()) throw FormatError(place + " has no number " + key);
+  return checked_ms(found->get<double>() * unit_ms, place);
 }
 
 std::string text_of(const json& object, const char* key) {
@@ -40,19 +39,41 @@ std::vector<LayerTime> of_trtexec(const json& list, const std::string& file) {
   std::vector<LayerTime> layers;
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (!list[i].is_object() || !list[i].contains("name")) continue;  // the first says how many runs there were
-    const std::string place = "layer " + std::to_string(i);
-    const double ms = number_of(list[i], list[i].contains("medianMs") ? "medianMs" : "averageMs", place, file);
-    layers.push_back({text_of(list[i], "name"), "", checked_ms(ms, place, file)});
+    const char* key = list[i].contains("medianMs") ? "medianMs" : "averageMs";
+    layers.push_back({text_of(list[i], "name"), "", ms_of(list[i], key, file + ": layer " + std::to_string(i))});
   }
   return layers;
 }
 
+/// Layers in the order in which they come first, each with the median over its runs.
+class Runs {
+ public:
+  /// `key` tells layers apart.
+  void add(const std::string& key, const std::string& name, const std::string& kind, double ms) {
+    const auto [place, first] = place_of_.emplace(key, layers_.size());
+    if (first) layers_.push_back({name, kind, 0});
+    if (first) times_.emplace_back();
+    times_[place->second].push_back(ms);
+  }
+
+  std::vector<LayerTime> layers(bool first_warms_up) {
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      if (first_warms_up && times_[i].size() > 1) times_[i].erase(times_[i].begin());
+      layers_[i].ms = median(times_[i]);
+    }
+    return std::move(layers_);
+  }
+
+ private:
+  std::vector<LayerTime> layers_;
+  std::vector<std::vector<double>> times_;
+  std::map<std::string, std::size_t> place_of_;
+};
+
 constexpr std::string_view kernel_suffix = "_kernel_time";
 
 std::vector<LayerTime> of_onnxruntime(const json& events, const std::string& file) {
-  std::vector<LayerTime> layers;
-  std::vector<std::vector<double>> runs;
-  std::map<std::string, std::size_t> place_of;
+  Runs runs;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const json& event = events[i];
     if (!event.is_object() || text_of(event, "cat") != "Node") continue;
@@ -63,22 +84,12 @@ std::vector<LayerTime> of_onnxruntime(const json& events, const std::string& fil
     }
     name.resize(name.size() - kernel_suffix.size());
     const auto args = event.find("args");
-    const bool described = args != event.end() && args->is_object();
-    const std::string index = described ? text_of(*args, "node_index") : "";
-    const auto [found, first] = place_of.emplace(name + "\n" + index, layers.size());
-    if (first) {
-      layers.push_back({name, described ? text_of(*args, "op_name") : "", 0});
-      runs.emplace_back();
-    }
+    const json described = args != event.end() && args->is_object() ? *args : json::object();
     constexpr double ms_per_us = 1e-3;
-    const std::string place = "event " + std::to_string(i + 1);
-    runs[found->second].push_back(checked_ms(ms_per_us * number_of(event, "dur", place, file), place, file));
+    runs.add(name + "\n" + text_of(described, "node_index"), name, text_of(described, "op_name"),
+             ms_of(event, "dur", file + ": event " + std::to_string(i + 1), ms_per_us));
   }
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (runs[i].size() > 1) runs[i].erase(runs[i].begin());  // the first run warms up
-    layers[i].ms = median(runs[i]);
-  }
-  return layers;
+  return runs.layers(true);
 }
 
 std::vector<std::string> split(const std::string& line, char separator) {
@@ -92,11 +103,10 @@ std::size_t column_of(const std::vector<std::string>& header, std::string_view n
   return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
 }
 
-double number_in(const std::vector<std::string>& fields, std::size_t column, const std::string& place,
-                 const std::string& file) {
+double number_in(const std::vector<std::string>& fields, std::size_t column, const std::string& place) {
   const std::optional<double> number = column < fields.size() ? parse_number(fields[column]) : std::nullopt;
-  if (!number) throw FormatError(file + ": " + place + " has no number in column " + std::to_string(column + 1));
-  return checked_ms(*number, place, file);
+  if (!number) throw FormatError(place + " has no number in column " + std::to_string(column + 1));
+  return checked_ms(*number, place);
 }
 
 constexpr std::string_view delegate_prefix = "Delegate/";
@@ -147,37 +157,21 @@ std::vector<LayerTime> of_benchmark_model(std::string_view text, const std::stri
       inside = inside && average == 0;
       continue;
     }
-    const std::string place = "line " + std::to_string(number);
-    const double times = calls < fields.size() ? number_in(fields, calls, place, file) : 1;  // earlier ones say 0
-    layers.push_back({fields[name], fields.front(), std::max(times, 1.0) * number_in(fields, average, place, file)});
+    const std::string place = file + ": line " + std::to_string(number);
+    const double times = calls < fields.size() ? number_in(fields, calls, place) : 1;  // earlier ones say 0
+    layers.push_back({fields[name], fields.front(), std::max(times, 1.0) * number_in(fields, average, place)});
   }
   leave_out_delegates(layers);
   return layers;
 }
 
-/// What benchmark_app says of each request, joined to the median.
-class Requests {
- public:
-  void add(const std::string& name, const std::string& status, const std::string& kind, double ms) {
-    if (status.find("EXECUTED") == std::string::npos || status.find("NOT_EXECUTED") != std::string::npos) {
-      return;  // optimised away, or not run
-    }
-    std::vector<double>& times = times_[name];
-    if (times.empty()) layers_.push_back({name, kind, 0});
-    times.push_back(ms);
-  }
-  std::vector<LayerTime> layers() {
-    for (LayerTime& layer : layers_) layer.ms = median(times_.at(layer.name));
-    return std::move(layers_);
-  }
-
- private:
-  std::vector<LayerTime> layers_;
-  std::map<std::string, std::vector<double>> times_;
-};
+/// What benchmark_app says of a layer that was not optimised away, and was run.
+bool is_executed(const std::string& status) {
+  return status.find("EXECUTED") != std::string::npos && status.find("NOT_EXECUTED") == std::string::npos;
+}
 
 std::vector<LayerTime> of_openvino(std::string_view text, const std::string& file) {
-  Requests requests;
+  Runs runs;
   std::vector<std::string> header;
   std::istringstream lines{std::string(text)};
   std::size_t number = 0;
@@ -194,12 +188,11 @@ std::vector<LayerTime> of_openvino(std::string_view text, const std::string& fil
     }
     const std::size_t status = column_of(header, "execStatus"), kind = column_of(header, "layerType");
     if (header.empty() || fields.size() <= std::max(status, kind) || fields.front() == "Total") continue;
-    const std::string place = "line " + std::to_string(number);
     if (fields.front().empty() || fields[status].empty()) continue;
-    requests.add(fields.front(), fields[status], fields[kind],
-                 number_in(fields, column_of(header, "realTime (ms)"), place, file));
+    const double ms = number_in(fields, column_of(header, "realTime (ms)"), file + ": line " + std::to_string(number));
+    if (is_executed(fields[status])) runs.add(fields.front(), fields.front(), fields[kind], ms);
   }
-  return requests.layers();
+  return runs.layers(false);
 }
 
 /// benchmark_app -json_stats: a list of requests with their nodes, or the mean over them. The tool in Python writes
@@ -209,19 +202,19 @@ std::vector<LayerTime> of_openvino_json(const json& report, const std::string& f
   const auto detailed = report.find("detailed_performance"), mean = report.find("avg_performance");
   if (detailed != report.end()) all.assign(detailed->begin(), detailed->end());
   if (mean != report.end()) all.push_back(*mean);
-  Requests requests;
+  Runs runs;
   for (std::size_t r = 0; r < all.size(); ++r) {
-    const std::string place = "request " + std::to_string(r + 1);
-    if (!all[r].is_object() || !all[r].contains("nodes")) throw FormatError(file + ": " + place + " has no nodes");
+    const std::string request = "request " + std::to_string(r + 1), place = file + ": " + request;
+    if (!all[r].is_object() || !all[r].contains("nodes")) throw FormatError(place + " has no nodes");
     for (const json& node : all[r]["nodes"]) {
-      if (!node.is_object()) throw FormatError(file + ": a node of " + place + " is no object");
+      if (!node.is_object()) throw FormatError(file + ": a node of " + request + " is no object");
       const std::string time = text_of(node, "real_time");
-      const double ms = time.empty() ? checked_ms(number_of(node, "real_time", place, file), place, file)
-                                     : number_in({time}, 0, place, file);
-      requests.add(text_of(node, "name"), text_of(node, "status"), text_of(node, "node_type"), ms);
+      const double ms = time.empty() ? ms_of(node, "real_time", place) : number_in({time}, 0, place);
+      const std::string name = text_of(node, "name");
+      if (is_executed(text_of(node, "status"))) runs.add(name, name, text_of(node, "node_type"), ms);
     }
   }
-  return requests.layers();
+  return runs.layers(false);
 }
 
 std::vector<LayerTime> of_json(std::string_view text, const std::string& file) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "datasets/tables/csv.h"
 #include "nasbench/support/error.h"
@@ -33,16 +34,6 @@ std::string plain(std::string text) {
     if (c == ',' || c == '"' || c == '\n' || c == '\r') c = ' ';
   }
   return text;
-}
-
-std::vector<std::string_view> split(std::string_view text, char by) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(by, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
 }
 
 /// One row of the file.
@@ -164,6 +155,15 @@ std::vector<KernelRow> parse_kernel_table(std::string_view text, const std::stri
 
 std::vector<KernelRow> read_kernel_table(const std::filesystem::path& path) {
   return parse_kernel_table(read_file(path), name_in_messages(path));
+}
+
+std::vector<OperatorLatency> read_operators_in_networks(const std::filesystem::path& file) {
+  std::vector<OperatorLatency> latencies;
+  for (KernelRow& row : read_kernel_table(file)) {
+    if (row.isolation != profiled_isolation || !row.refused.empty()) continue;
+    latencies.push_back({std::move(row.leading), row.latency_ms, std::move(row.purpose)});
+  }
+  return latencies;
 }
 
 }  // namespace tenshot::datasets

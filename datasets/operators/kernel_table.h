@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/tables/operator_latencies.h"
 #include "nasbench/graph/operator_specification.h"
 
 namespace tenshot::datasets {
@@ -37,5 +38,9 @@ std::vector<KernelRow> parse_kernel_table(std::string_view text, const std::stri
 
 /// The same of a file. Throws FileError, InputError.
 std::vector<KernelRow> read_kernel_table(const std::filesystem::path& path);
+
+/// What the runtime itself told of operators inside networks, of an operators.csv. What was measured apart is no part
+/// of a network's latency and left out. Throws FileError, InputError.
+std::vector<OperatorLatency> read_operators_in_networks(const std::filesystem::path& file);
 
 }  // namespace tenshot::datasets

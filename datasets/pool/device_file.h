@@ -4,9 +4,13 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "datasets/pool/pool.h"
 #include "datasets/tables/quantity.h"
+#include "nasbench/graph/operator_sequence.h"
+#include "nasbench/spaces/network_space.h"
+#include "nasbench/support/json_reader.h"
 
 namespace tenshot::datasets {
 
@@ -35,5 +39,24 @@ DeviceFile device_file_from_json(const nlohmann::json& json, const std::string& 
 
 /// As write_device, without what the folder keeps of the space.
 void write_device_files(const std::filesystem::path& folder, const DeviceRuntime& device, const NetworkSpace& space);
+
+/// The folders directly in a pool's folder, sorted, without hidden ones and pools of other spaces. Throws FileError
+/// where it is no folder.
+std::vector<std::filesystem::path> device_folders(const std::filesystem::path& folder);
+
+/// Whether the space knows that operator by its name, channels and resolution (NetworkSpace::named_operation), or
+/// nothing more is known of it: files then call it so.
+bool is_known_by_name(const std::string& name, const nasbench::OperatorSequence& key,
+                      const nasbench::NetworkSpace& space);
+
+/// Writes `name`, `channels` and `resolution` into an entry of a file; where they do not say which operator it is, also
+/// `input` and `operators`, its specifications.
+void put_operator(nlohmann::json& entry, const std::string& name, const nasbench::OperatorSequence& key,
+                  const nasbench::NetworkSpace& space);
+
+/// The inverse: an operator that neither the entry nor the space says more of is an opaque one. Throws FormatError that
+/// names the file and the key at fault.
+nasbench::OperatorSequence read_operator_key(const JsonReader& entry, const std::string& name,
+                                             const nasbench::NetworkSpace& space);
 
 }  // namespace tenshot::datasets

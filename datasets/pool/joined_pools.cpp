@@ -1,10 +1,18 @@
 #include "datasets/pool/joined_pools.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "datasets/tables/time_unit.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
@@ -20,6 +28,34 @@ void require_alike(const Pool& first, const std::string& first_folder, const Poo
     throw InputError(folder + ": holds " + column(other.quantity()) + ", " + first_folder + " holds " +
                      column(first.quantity()) + "; say which by --quantity");
   }
+}
+
+void require_same(const std::string& id, const std::string& what, const std::string& now, const std::string& then) {
+  if (now == then) return;
+  throw InputError("the pool's device-runtime '" + id + "' has the " + what + " '" + excerpt(then) +
+                   "', and this is of '" + excerpt(now) + "'; give this one a name of its own by --id");
+}
+
+/// A board that only one of two device-runtimes names is not the board of both.
+void keep_common_board(DeviceRuntime& device, const DeviceRuntime& earlier) {
+  const std::string board = board_of(device), other = board_of(earlier);
+  if (!board.empty() && !other.empty()) require_same(device.id, "board", board, other);
+  if (board.empty() || !other.empty()) return;
+  auto environment = nlohmann::json::parse(device.environment);
+  for (const char* state : {"before", "after"}) {
+    if (environment.contains(state) && environment[state].is_object()) environment[state].erase(board_key);
+  }
+  device.environment = environment.dump();
+}
+
+/// Numbers for the devices of a pool, equal for what is likely to be one physical device: by `label`.
+std::vector<std::size_t> numbered(const Pool& pool, const std::function<std::string(const DeviceRuntime&)>& label) {
+  std::map<std::string, std::size_t> numbers;
+  std::vector<std::size_t> result;
+  for (const DeviceRuntime& device : pool.devices) {
+    result.push_back(numbers.emplace(label(device), numbers.size()).first->second);
+  }
+  return result;
 }
 
 }  // namespace
@@ -56,6 +92,79 @@ void leave_out_devices(Pool& pool, const std::vector<std::string>& patterns) {
     pool.devices.erase(begin, pool.devices.end());
   }
   if (pool.devices.empty()) throw InputError("no device-runtime of the pool would be left");
+}
+
+std::string board_of(const DeviceRuntime& device) {
+  const auto environment = nlohmann::json::parse(device.environment, nullptr, false);
+  const nlohmann::json::json_pointer place(std::string("/before/") + board_key);
+  return environment.contains(place) && environment[place].is_string() ? environment[place].get<std::string>() : "";
+}
+
+std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
+  require_same(device.id, "board", device.device, earlier.device);
+  require_same(device.id, "runtime", device.runtime, earlier.runtime);
+  require_same(device.id, "precision", device.precision, earlier.precision);
+  require_same(device.id, "batch", std::to_string(device.batch), std::to_string(earlier.batch));
+  require_same(device.id, "number of threads", std::to_string(device.threads), std::to_string(earlier.threads));
+  require_same(device.id, "quantity", std::string(name(device.quantity)), std::string(name(earlier.quantity)));
+  keep_common_board(device, earlier);
+  std::unordered_map<nasbench::Architecture, double, nasbench::ArchitectureHash> now;
+  for (const Measurement& row : device.latencies) now.emplace(row.architecture, row.latency_ms);
+  std::vector<double> changes, ratios;
+  std::size_t kept = 0;
+  for (const Measurement& row : earlier.latencies) {
+    const auto found = now.find(row.architecture);
+    if (found == now.end()) {
+      device.latencies.push_back(row);
+      ++kept;
+    } else {
+      ratios.push_back(found->second / row.latency_ms);
+      changes.push_back(std::abs(ratios.back() - 1));
+    }
+  }
+  std::unordered_set<std::string> profiled;
+  for (const OperatorLatency& latency : device.operator_latencies) profiled.insert(latency.network);
+  for (const OperatorLatency& latency : earlier.operator_latencies) {
+    if (profiled.count(latency.network) == 0) device.operator_latencies.push_back(latency);
+  }
+  if (!device.descriptor.has_latencies() && earlier.descriptor.has_latencies()) device.descriptor = earlier.descriptor;
+  std::string text = device.id + ": was in the pool; networks kept from there: " + std::to_string(kept) +
+                     ", measured again: " + std::to_string(changes.size());
+  if (changes.empty()) return text;
+  std::sort(changes.begin(), changes.end());
+  text += " (the new values count; they differ by " + significant_digits(100 * changes[changes.size() / 2], 2) +
+          " % typically and " + significant_digits(100 * changes.back(), 2) + " % at most)";
+  const std::string doubt = unit(device.quantity) == "ms" ? unit_doubt(ratios, "the new one", "the earlier one") : "";
+  return doubt.empty() ? text : text + "; " + doubt;
+}
+
+std::vector<std::size_t> families_of(const Pool& pool) {
+  const auto enough = [](const std::vector<std::size_t>& numbers) {
+    return std::set<std::size_t>(numbers.begin(), numbers.end()).size() >= 3;
+  };
+  const auto device = numbered(pool, [](const auto& d) { return d.device; });
+  const bool says_device =
+      std::any_of(pool.devices.begin(), pool.devices.end(), [](const auto& d) { return d.device != d.id; });
+  if (says_device && enough(device)) return device;
+  const auto prefix = numbered(pool, [](const auto& d) { return d.id.substr(0, d.id.find_first_of("_-")); });
+  if (enough(prefix)) return prefix;
+  return numbered(pool, [](const auto& d) { return d.id; });
+}
+
+std::vector<std::size_t> settings_of(const Pool& pool, std::size_t device) {
+  const std::vector<std::size_t> families = families_of(pool);
+  std::vector<std::size_t> members;
+  for (std::size_t d = 0; d < families.size(); ++d) {
+    if (families[d] != families[device] || pool.devices[d].runtime != pool.devices[device].runtime) continue;
+    members.push_back(d);
+  }
+  return members;
+}
+
+std::vector<double> nearer_half(std::vector<double> distances) {
+  std::sort(distances.begin(), distances.end());
+  distances.resize((distances.size() + 1) / 2);
+  return distances;
 }
 
 }  // namespace tenshot::datasets

@@ -7,8 +7,6 @@
 
 #include "datasets/operators/kernel_table.h"
 #include "datasets/pool/device_file.h"
-#include "datasets/pool/device_folders.h"
-#include "datasets/pool/operators_file.h"
 #include "datasets/tables/csv.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/kernels/fusion_rules.h"
@@ -20,11 +18,6 @@
 namespace tenshot::datasets {
 namespace fs = std::filesystem;
 
-const DeviceRuntime* Pool::find(std::string_view id) const {
-  const auto found = std::find_if(devices.begin(), devices.end(), [&](const DeviceRuntime& d) { return d.id == id; });
-  return found == devices.end() ? nullptr : &*found;
-}
-
 namespace {
 
 /// Whether a folder in a pool is no device of it but a pool of another space.
@@ -33,28 +26,6 @@ bool is_other_pool(const fs::path& folder) {
   return !fs::exists(folder / "device.json", ignored) &&
          (fs::exists(folder / networks_file_name, ignored) || fs::exists(folder / space_file_name, ignored));
 }
-
-}  // namespace
-
-std::vector<fs::path> device_folders(const fs::path& folder) {
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) {
-    throw FileError(folder.string() +
-                    (fs::exists(folder, error) ? ": is a file, expected a pool's folder" : ": no such folder"));
-  }
-  std::vector<fs::path> folders;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::error_code no_folder;
-    const bool hidden = entry->path().filename().string().front() == '.';
-    if (!hidden && entry->is_directory(no_folder) && !is_other_pool(entry->path())) folders.push_back(entry->path());
-  }
-  if (error) throw FileError(folder.string() + ": cannot list this folder (" + error.message() + ")");
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
-namespace {
 
 /// The space that stands beside a device's folder, or in it; null for a device of a space that needs no file.
 const NetworkSpace* kept_space_of(const fs::path& file) {
@@ -123,16 +94,6 @@ DeviceOfSpace read_device_of(const fs::path& file, const NetworkSpace* kept, std
   return result;
 }
 
-}  // namespace
-
-DeviceOfSpace read_device(const fs::path& path, std::optional<Quantity> quantity) {
-  std::error_code error;
-  const fs::path file = fs::is_directory(path, error) ? path / "device.json" : path;
-  return read_device_of(file, kept_space_of(file), quantity);
-}
-
-namespace {
-
 /// The device, or nothing where it does not hold the quantity that is asked for.
 std::optional<DeviceOfSpace> read_device_holding(const fs::path& file, const NetworkSpace* kept,
                                                  std::optional<Quantity> quantity) {
@@ -150,6 +111,35 @@ void require_same_quantity(const Pool& pool, const DeviceRuntime& device, const 
 }
 
 }  // namespace
+
+const DeviceRuntime* Pool::find(std::string_view id) const {
+  const auto found = std::find_if(devices.begin(), devices.end(), [&](const DeviceRuntime& d) { return d.id == id; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+std::vector<fs::path> device_folders(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) {
+    throw FileError(folder.string() +
+                    (fs::exists(folder, error) ? ": is a file, expected a pool's folder" : ": no such folder"));
+  }
+  std::vector<fs::path> folders;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code no_folder;
+    const bool hidden = entry->path().filename().string().front() == '.';
+    if (!hidden && entry->is_directory(no_folder) && !is_other_pool(entry->path())) folders.push_back(entry->path());
+  }
+  if (error) throw FileError(folder.string() + ": cannot list this folder (" + error.message() + ")");
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+DeviceOfSpace read_device(const fs::path& path, std::optional<Quantity> quantity) {
+  std::error_code error;
+  const fs::path file = fs::is_directory(path, error) ? path / "device.json" : path;
+  return read_device_of(file, kept_space_of(file), quantity);
+}
 
 std::vector<std::string> device_ids(const Pool& pool) {
   std::vector<std::string> ids;

@@ -4,7 +4,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "datasets/pool/operator_label.h"
+#include "datasets/pool/device_file.h"
 #include "datasets/pool/pool.h"
 #include "nasbench/support/numbers.h"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "datasets/pool/device_file.h"
-#include "datasets/pool/device_folders.h"
 #include "datasets/tables/csv.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
@@ -46,21 +45,27 @@ void check_all_keys(const nlohmann::json& device, const std::string& file, Valid
   }
 }
 
+/// What of `rows` is not `expected`, each once; `key` says what a row is of.
+template <class Row, class Key>
+void check_rows(const std::vector<Row>& rows, const std::set<std::string>& expected, const Key& key,
+                const std::string& what, const std::string& wanted, const std::string& file, ValidationReport& report) {
+  std::set<std::string> found;
+  for (const Row& row : rows) found.insert(key(row));
+  if (found == expected && rows.size() == expected.size()) return;
+  const auto known =
+      std::count_if(found.begin(), found.end(), [&](const auto& one) { return expected.count(one) > 0; });
+  report.problems.push_back(file + ": descriptor has " + std::to_string(rows.size()) + what + std::to_string(known) +
+                            " of the " + std::to_string(expected.size()) + " of space '" + wanted);
+}
+
 void check_operators(const DeviceRuntime& device, const NetworkSpace& space, const std::string& file,
                      ValidationReport& report) {
-  std::set<std::string> expected, found;
-  for (const nasbench::Operator& op : space.operators(space.default_shape(), 1)) {
-    expected.insert(nasbench::format(op.key, true));
-  }
+  const auto key = [](const auto& row) { return nasbench::format(row.key, true); };
+  std::set<std::string> expected;
+  for (const nasbench::Operator& op : space.operators(space.default_shape(), 1)) expected.insert(key(op));
   const std::vector<OperatorProfile>& operators = device.descriptor.operators;
-  for (const OperatorProfile& op : operators) found.insert(nasbench::format(op.key, true));
-  if (found != expected || operators.size() != expected.size()) {
-    const auto known =
-        std::count_if(found.begin(), found.end(), [&](const std::string& key) { return expected.count(key) > 0; });
-    report.problems.push_back(file + ": descriptor has " + std::to_string(operators.size()) + " operators, " +
-                              std::to_string(known) + " of the " + std::to_string(expected.size()) + " of space '" +
-                              std::string(space.name()) + "'; measure them all, each once");
-  }
+  check_rows(operators, expected, key, " operators, ", std::string(space.name()) + "'; measure them all, each once",
+             file, report);
   for (std::size_t c = 0; c < device.descriptor.counters.size(); ++c) {
     const auto without = std::count_if(operators.begin(), operators.end(),
                                        [&](const OperatorProfile& op) { return std::isnan(op.counts[c]); });
@@ -77,22 +82,16 @@ void check_in_network(const DeviceRuntime& device, const NetworkSpace& space, co
   nasbench::NetworkShape shape = space.default_shape();
   if (shape_known) shape.resolution = device.input_shape[1];
   const auto key = [&](const auto& row) { return nasbench::format(row.key, !shape_known); };
-  std::set<std::string> expected, found;
+  std::set<std::string> expected;
   try {
     for (const nasbench::OperationChain& chain : space.operation_chains(shape, 1)) expected.insert(key(chain));
   } catch (const InputError& error) {
     report.problems.push_back(file + ": input_shape: " + error.what());
     return;
   }
-  const std::vector<OperationLatency>& in_network = device.descriptor.in_network;
-  for (const OperationLatency& latency : in_network) found.insert(key(latency));
-  if (found == expected && in_network.size() == expected.size()) return;
-  const auto known = std::count_if(found.begin(), found.end(),
-                                   [&](const std::string& known_key) { return expected.count(known_key) > 0; });
-  report.problems.push_back(file + ": descriptor has " + std::to_string(in_network.size()) +
-                            " operations inside a network, " + std::to_string(known) + " of the " +
-                            std::to_string(expected.size()) + " of space '" + std::string(space.name()) +
-                            "' at the device's resolution; measure them all, each once, or none");
+  check_rows(device.descriptor.in_network, expected, key, " operations inside a network, ",
+             std::string(space.name()) + "' at the device's resolution; measure them all, each once, or none", file,
+             report);
 }
 
 void check_descriptor(const DeviceRuntime& device, const NetworkSpace& space, const std::string& file,

@@ -50,6 +50,12 @@ std::vector<DeviceColumn> device_columns(const CsvReader& csv, const NetworkSpac
   return columns;
 }
 
+std::string devices_text(const std::vector<DeviceColumn>& columns) {
+  std::vector<std::string> ids;
+  for (const DeviceColumn& column : columns) ids.push_back(column.id);
+  return "the devices of this table are " + quoted_list(ids);
+}
+
 /// The columns of the devices asked for, in that order.
 std::vector<DeviceColumn> columns_asked_for(const CsvReader& csv, const std::vector<DeviceColumn>& columns,
                                             const std::vector<std::string>& devices) {
@@ -58,11 +64,7 @@ std::vector<DeviceColumn> columns_asked_for(const CsvReader& csv, const std::vec
   for (const std::string& device : devices) {
     const auto column = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.id == device; });
     if (column == columns.end()) {
-      std::vector<std::string> available;
-      available.reserve(columns.size());
-      for (const DeviceColumn& c : columns) available.push_back(c.id);
-      throw InputError(header_place(csv) + "no column '" + excerpt(device) + "'; the devices of this table are " +
-                       quoted_list(available));
+      throw InputError(header_place(csv) + "no column '" + excerpt(device) + "'; " + devices_text(columns));
     }
     if (!names.insert(device).second) {
       throw InputError(csv.file() + ": device '" + device + "' is asked for twice; name it once");
@@ -165,10 +167,7 @@ WideTableScan::WideTableScan(CsvReader& csv, const NetworkSpace& space, const Wi
   const std::vector<DeviceColumn> all = device_columns(csv, space);
   for (const auto& [device, latencies] : options.operator_latencies) {
     if (std::any_of(all.begin(), all.end(), [&, id = &device](const DeviceColumn& c) { return c.id == *id; })) continue;
-    std::vector<std::string> available;
-    for (const DeviceColumn& c : all) available.push_back(c.id);
-    throw InputError(header_place(csv) + "operators are said to be of '" + excerpt(device) +
-                     "'; the devices of this table are " + quoted_list(available));
+    throw InputError(header_place(csv) + "operators are said to be of '" + excerpt(device) + "'; " + devices_text(all));
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,5 +40,16 @@ void require_no_swap(const CsvReader& csv, const std::vector<std::string>& other
 /// first of it stands, and what a correct architecture looks like.
 [[noreturn]] void throw_nothing_usable(const std::string& file, const std::string& what, const Findings& findings,
                                        const nasbench::NetworkSpace& space);
+
+/// What a table says of the accuracies of networks.
+struct Accuracies {
+  std::vector<nasbench::Architecture> architectures;
+  std::vector<double> accuracy;  ///< finite, in the table's own unit
+  std::string left_out;          ///< how many rows, and why; empty where none
+};
+
+/// Reads a CSV with the columns `architecture` (or `network`) and `accuracy`. Throws FileError, and InputError where no
+/// row is usable.
+Accuracies read_accuracies(const std::filesystem::path& file, const nasbench::NetworkSpace& space);
 
 }  // namespace tenshot::datasets

@@ -157,6 +157,16 @@ std::string name_in_messages(const std::filesystem::path& path) {
   return path == "-" ? std::string("standard input") : path.string();
 }
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 std::string quoted_list(const std::vector<std::string>& names) {
   constexpr std::size_t limit = 40;
   std::string text;

@@ -71,6 +71,9 @@ class CsvReader {
 /// What messages call `path`: itself, or "standard input" for "-".
 std::string name_in_messages(const std::filesystem::path& path);
 
+/// The parts of `text` between the separators: one at least.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
 /// "'a', 'b'": at most 40 of the names, then how many more there are.
 std::string quoted_list(const std::vector<std::string>& names);
 

@@ -8,27 +8,25 @@
 namespace tenshot::datasets {
 namespace {
 
-std::string_view says(Problem problem) {
-  switch (problem) {
-    case Problem::missing: return "is a missing value";
-    case Problem::not_a_number: return "is not a number";
-    case Problem::zero: return "is zero";
-    case Problem::negative: return "is negative";
-    case Problem::not_finite: return "is not finite";
-    case Problem::duplicate: return "stood in an earlier row";
-    case Problem::unknown_architecture: return "is no architecture of this space";
-    case Problem::field_count: break;
-  }
-  return "is a wrong number of fields";
-}
+struct Words {
+  std::string_view name, says;
+};
+
+/// In the order of Problem.
+constexpr std::array<Words, 8> words = {{{"missing", "is a missing value"},
+                                         {"not a number", "is not a number"},
+                                         {"zero", "is zero"},
+                                         {"negative", "is negative"},
+                                         {"not finite", "is not finite"},
+                                         {"duplicate", "stood in an earlier row"},
+                                         {"unknown architecture", "is no architecture of this space"},
+                                         {"field count", "is a wrong number of fields"}}};
+
+const Words& words_of(Problem problem) { return words[static_cast<std::size_t>(problem)]; }
 
 }  // namespace
 
-std::string_view name(Problem problem) {
-  constexpr std::array<std::string_view, 8> names = {
-      "missing", "not a number", "zero", "negative", "not finite", "duplicate", "unknown architecture", "field count"};
-  return names[static_cast<std::size_t>(problem)];
-}
+std::string_view name(Problem problem) { return words_of(problem).name; }
 
 std::string Finding::message() const {
   std::string text = file + ":" + std::to_string(line) + ": ";
@@ -38,7 +36,7 @@ std::string Finding::message() const {
   } else if (problem == Problem::field_count) {
     text += "the row has " + value;
   } else {
-    text.append("'").append(value).append("' ").append(says(problem));
+    text.append("'").append(value).append("' ").append(words_of(problem).says);
   }
   return text + "; left out";
 }

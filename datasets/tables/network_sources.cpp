@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "datasets/tables/csv.h"
-#include "datasets/tables/operator_padding.h"
+#include "datasets/tables/network_sources.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/support/file_kind.h"
 #include "nasbench/support/files.h"

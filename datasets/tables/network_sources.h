@@ -64,4 +64,10 @@ std::vector<nasbench::Architecture> architectures_or_files(const std::vector<std
 /// count with a bias. Rows of a network have indices that grow. Throws InputError that names the line and the column.
 std::vector<nasbench::NamedNetwork> parse_operator_table(std::string_view text, const std::string& file);
 
+/// The operators, with a `pad` before each convolution or pool whose input is of the size of no image before it but a
+/// little larger than one: by no more than its window takes away again. A runtime writes such an image before it reads
+/// it, and tables of operators do not list that (TensorFlow Lite's PAD in those of Li, Paolieri and Golubchik, EdgeSys
+/// 2024). The first operator's input is taken as the network's.
+std::vector<nasbench::OperatorSpecification> with_padding(std::vector<nasbench::OperatorSpecification> operators);
+
 }  // namespace tenshot::datasets

@@ -17,6 +17,10 @@
 #define TENSHOT_VALGRIND 1
 #else
 #define TENSHOT_VALGRIND 0
+#define CALLGRIND_START_INSTRUMENTATION
+#define CALLGRIND_DUMP_STATS_AT(name)
+#define CALLGRIND_STOP_INSTRUMENTATION
+#define RUNNING_ON_VALGRIND 0
 #endif
 
 namespace tenshot::descriptor {
@@ -26,16 +30,6 @@ namespace {
 std::string dump_name(std::size_t index, int runs) {
   return "operator " + std::to_string(index) + ", " + std::to_string(runs) + " runs";
 }
-
-#if TENSHOT_VALGRIND
-void start_counting() { CALLGRIND_START_INSTRUMENTATION; }
-void dump_and_zero(const std::string& name) { CALLGRIND_DUMP_STATS_AT(name.c_str()); }
-void stop_counting() { CALLGRIND_STOP_INSTRUMENTATION; }
-#else
-void start_counting() {}
-void dump_and_zero(const std::string&) {}
-void stop_counting() {}
-#endif
 
 /// Runs that share a dump.
 struct Part {
@@ -194,21 +188,15 @@ void run_for_callgrind(const std::vector<std::unique_ptr<PreparedNetwork>>& oper
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const std::vector<Part> parts = parts_of_counting(i, runs);
     operators[i]->run();  // what LibTorch does once only need not be simulated
-    start_counting();
+    CALLGRIND_START_INSTRUMENTATION;
     for (const Part& part : parts) {
       for (int run = 0; run < part.runs; ++run) operators[i]->run();
-      dump_and_zero(part.dump);
+      CALLGRIND_DUMP_STATS_AT(part.dump.c_str());
     }
-    stop_counting();
+    CALLGRIND_STOP_INSTRUMENTATION;
   }
 }
 
-bool under_valgrind() {
-#if TENSHOT_VALGRIND
-  return RUNNING_ON_VALGRIND != 0;
-#else
-  return false;
-#endif
-}
+bool under_valgrind() { return RUNNING_ON_VALGRIND != 0; }
 
 }  // namespace tenshot::descriptor

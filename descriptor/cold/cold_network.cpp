@@ -286,10 +286,8 @@ FoldedWeights folded_weights(const ColdNetwork& network, const ColdLayer& layer,
 
 std::string shape_key(const ColdNetwork& network, const ColdLayer& layer) {
   std::string key = std::to_string(static_cast<int>(layer.kind)) + ":";
-  for (const int number :
-       {layer.kernel.height, layer.kernel.width, layer.stride.height, layer.stride.width, layer.dilation.height,
-        layer.dilation.width, layer.padding.top, layer.padding.left, layer.padding.bottom, layer.padding.right,
-        layer.groups, layer.axis, static_cast<int>(layer.start), static_cast<int>(layer.count_padding)}) {
+  for (const int number : window_numbers(layer)) key += std::to_string(number) + ",";
+  for (const int number : {layer.groups, layer.axis, static_cast<int>(layer.start), layer.count_padding ? 1 : 0}) {
     key += std::to_string(number) + ",";
   }
   for (const int input : layer.inputs) key += nasbench::format(network.tensors[static_cast<std::size_t>(input)]) + " ";

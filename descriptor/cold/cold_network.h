@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -71,6 +72,9 @@ struct FoldedWeights {
   std::vector<float> weight, bias;
 };
 FoldedWeights folded_weights(const ColdNetwork& network, const ColdLayer& layer, const nasbench::OnnxWeights& weights);
+
+/// Heights and widths of the layer's kernel, stride and dilation, then its padding: top, left, bottom, right.
+std::array<int, 10> window_numbers(const ColdLayer& layer);
 
 /// What a layer computes, weights aside: equal texts, equal kernels. "convolution 3x3 stride 1x1 … 1x64x56x56 -> …".
 std::string shape_key(const ColdNetwork& network, const ColdLayer& layer);

@@ -1,4 +1,3 @@
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "descriptor/cold/cold_network.h"
@@ -15,7 +14,6 @@ namespace {
 constexpr std::array<const char*, 12> kind_names = {"convolution", "linear",  "max_pool", "average_pool",
                                                     "activation",  "add",     "multiply", "concatenate",
                                                     "slice",       "shuffle", "softmax",  "reshape"};
-constexpr std::size_t window_numbers = 10;
 constexpr double most_elements = 1e9;
 
 json to_json(const ColdLayer& layer) {
@@ -23,18 +21,8 @@ json to_json(const ColdLayer& layer) {
                  {"name", layer.name},
                  {"inputs", layer.inputs},
                  {"output", layer.output}};
-  const nasbench::Padding& p = layer.padding;
-  const std::vector<int> window = {layer.kernel.height,
-                                   layer.kernel.width,
-                                   layer.stride.height,
-                                   layer.stride.width,
-                                   layer.dilation.height,
-                                   layer.dilation.width,
-                                   p.top,
-                                   p.left,
-                                   p.bottom,
-                                   p.right};
-  if (window != std::vector<int>{1, 1, 1, 1, 1, 1, 0, 0, 0, 0}) object["window"] = window;
+  const auto window = window_numbers(layer);
+  if (window != window_numbers({})) object["window"] = window;
   if (layer.count_padding) object["count_padding"] = 1;
   if (layer.groups != 1) object["groups"] = layer.groups;
   if (layer.axis != 1) object["axis"] = layer.axis;
@@ -89,8 +77,8 @@ class LayerReader {
 
   void read_window() {
     const json& window = reader_.array("window");
-    if (window.size() != window_numbers) reader_.fail("window", "ten whole numbers", window);
-    std::array<int, window_numbers> n;
+    if (window.size() != 10) reader_.fail("window", "ten whole numbers", window);
+    std::array<int, 10> n;
     for (std::size_t i = 0; i < n.size(); ++i) {
       n[i] = reader_.whole_number_of(window[i], reader_.full("window"), i < 6 ? 1 : 0);
     }
@@ -161,6 +149,13 @@ Shape shape_from(const JsonReader& reader, const json& value) {
 }
 
 }  // namespace
+
+std::array<int, 10> window_numbers(const ColdLayer& layer) {
+  const nasbench::Extent &kernel = layer.kernel, &stride = layer.stride, &dilation = layer.dilation;
+  const nasbench::Padding& padding = layer.padding;
+  return {kernel.height,  kernel.width, stride.height, stride.width,   dilation.height,
+          dilation.width, padding.top,  padding.left,  padding.bottom, padding.right};
+}
 
 json to_json(const ColdNetwork& network) {
   json layers = json::array();

@@ -2,9 +2,8 @@
 #include <cstring>
 #include <utility>
 
-#include "descriptor/compiled/activation.h"
 #include "descriptor/compiled/kernel_makers.h"
-#include "descriptor/compiled/window.h"
+#include "descriptor/compiled/layout.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -251,28 +250,30 @@ class RowsOfWeights : public CompiledKernel {
   const MachineCode& code_;
 };
 
-bool is_depthwise(const ColdLayer& layer, const Window& window) {
-  return layer.groups == window.channels && window.channels == window.out_channels && window.channels > 1;
+/// The window and the activation of a convolution that is depthwise, or is not; nothing for any other layer.
+std::optional<std::pair<Window, CompiledActivation>> convolution_of(const ColdNetwork& network, const ColdLayer& layer,
+                                                                    bool depthwise) {
+  if (layer.kind != ColdKind::convolution || !has_images(network, layer)) return std::nullopt;
+  const std::optional<CompiledActivation> activation = compiled_activation(layer.activation);
+  const Window window = window_of(network, layer);
+  const bool is_depthwise =
+      layer.groups == window.channels && window.channels == window.out_channels && window.channels > 1;
+  if (!activation || is_depthwise != depthwise) return std::nullopt;
+  return std::pair(window, *activation);
 }
 
 }  // namespace
 
 std::unique_ptr<CompiledKernel> indirect_convolution(const ColdNetwork& network, const ColdLayer& layer,
                                                      const MachineCode& code) {
-  if (layer.kind != ColdKind::convolution || !has_images(network, layer)) return nullptr;
-  const std::optional<CompiledActivation> activation = compiled_activation(layer.activation);
-  const Window window = window_of(network, layer);
-  if (!activation || is_depthwise(layer, window)) return nullptr;
-  return std::make_unique<IndirectConvolution>(window, layer.groups, *activation, code);
+  const auto found = convolution_of(network, layer, false);
+  return found ? std::make_unique<IndirectConvolution>(found->first, layer.groups, found->second, code) : nullptr;
 }
 
 std::unique_ptr<CompiledKernel> depthwise_convolution(const ColdNetwork& network, const ColdLayer& layer,
                                                       const MachineCode& code) {
-  if (layer.kind != ColdKind::convolution || !has_images(network, layer)) return nullptr;
-  const std::optional<CompiledActivation> activation = compiled_activation(layer.activation);
-  const Window window = window_of(network, layer);
-  if (!activation || !is_depthwise(layer, window)) return nullptr;
-  return std::make_unique<DepthwiseConvolution>(window, *activation, code);
+  const auto found = convolution_of(network, layer, true);
+  return found ? std::make_unique<DepthwiseConvolution>(found->first, found->second, code) : nullptr;
 }
 
 std::unique_ptr<CompiledKernel> rows_of_weights(const ColdNetwork& network, const ColdLayer& layer,
@@ -281,8 +282,8 @@ std::unique_ptr<CompiledKernel> rows_of_weights(const ColdNetwork& network, cons
   const std::optional<CompiledActivation> activation = compiled_activation(layer.activation);
   const nasbench::Shape weights = weight_shape(network, layer);
   const auto columns = static_cast<int>(weights[0]), depth = static_cast<int>(weights[1]);
-  const auto numbers = nasbench::element_count(network.tensors[static_cast<std::size_t>(layer.inputs[0])]);
-  const auto results = nasbench::element_count(network.tensors[static_cast<std::size_t>(layer.output)]);
+  const auto numbers = nasbench::element_count(shape_of(network, layer.inputs[0]));
+  const auto results = nasbench::element_count(shape_of(network, layer.output));
   const auto rows = static_cast<int>(results / columns);
   const bool is_product = layer.kind == ColdKind::linear ||
                           (layer.groups == 1 && layer.kernel.height == 1 && layer.kernel.width == 1 && rows == 1);

@@ -16,6 +16,7 @@
 #include "descriptor/counters/perf_diagnosis.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -101,12 +102,9 @@ CountedValue interpret(std::string_view event, const RawCount& raw) {
 }
 
 const CountedValue& CounterSnapshot::of(std::string_view event) const {
-  std::string all;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    if (events[i] == event) return values[i];
-    all += (i > 0 ? ", " : "") + events[i];
-  }
-  throw InputError("event '" + std::string(event) + "' was not counted; these were: " + all);
+  const auto found = std::find(events.begin(), events.end(), event);
+  if (found != events.end()) return values[static_cast<std::size_t>(found - events.begin())];
+  throw InputError("event '" + std::string(event) + "' was not counted; these were: " + joined(events));
 }
 
 CounterGroup::Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}

@@ -4,11 +4,11 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
-#include <fstream>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "descriptor/machine/machine.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -18,13 +18,6 @@ namespace tenshot::descriptor {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::string> first_line(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line)) return std::nullopt;
-  return std::string(trimmed(line));
-}
 
 double number_in(const fs::path& path) {
   const std::optional<std::string> line = first_line(path);

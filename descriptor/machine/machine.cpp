@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -16,15 +15,6 @@
 
 namespace tenshot::descriptor {
 namespace {
-
-/// First line of a file of /proc or /sys; nothing when it cannot be read.
-std::optional<std::string> first_line(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line)) return std::nullopt;
-  while (!line.empty() && (line.back() == '\0' || line.back() == '\n')) line.pop_back();  // device trees end in NUL
-  return line;
-}
 
 /// What /proc/cpuinfo says of the first processor, read once: that takes a tenth of a millisecond for a few processors.
 const std::map<std::string, std::string, std::less<>>& cpu_facts() {
@@ -61,6 +51,14 @@ bool allow_only(const std::vector<int>& cpus) {
 }
 
 }  // namespace
+
+std::optional<std::string> first_line(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  while (!line.empty() && line.back() == '\0') line.pop_back();  // device trees end in NUL
+  return std::string(trimmed(line));
+}
 
 std::string cpu_model() {
   if (const std::optional<std::string> name = cpu_fact("model name")) return *name;

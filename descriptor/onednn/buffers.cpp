@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t alignment = 64, huge_page = 2U << 20;
 
-std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
-
 }  // namespace
 
 Buffer::Buffer(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "descriptor/cold/cold_plan.h"
-#include "descriptor/cold/stages.h"
+#include "descriptor/cold/cold_files.h"
 
 namespace tenshot::descriptor {
 

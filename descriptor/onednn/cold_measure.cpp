@@ -7,14 +7,14 @@
 #include <thread>
 
 #include "descriptor/machine/machine.h"
-#include "descriptor/machine/page_cache.h"
+#include "descriptor/machine/memory.h"
 #include "descriptor/onednn/cold_engine.h"
-#include "descriptor/onednn/first_uses.h"
 #include "descriptor/onednn/stopwatch.h"
 #include "descriptor/onednn/weights.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/passing_file.h"
 #include "nasbench/support/random.h"
 
@@ -138,8 +138,7 @@ class Measurement {
     KernelStages stages;
     stages.name = name;
     const auto make = [&] { return PreparedLayer(stages_.network, layer, engine_, name, false); };
-    if (name.find("gemm:") != std::string::npos && name.find("brgemm:") == std::string::npos)
-      stages.once_ms = first_uses_.matrix_product_ms;
+    if (is_matrix_product(name)) stages.once_ms = first_uses_.matrix_product_ms;
     std::vector<double> transform, first, later;
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
       PreparedLayer prepared = make();
@@ -182,8 +181,7 @@ class Measurement {
   /// Layers of the network executed again and again on this thread, while another one prepares layers again and again:
   /// how many rounds of each fit into a while, alone and together. The most favourable of several trials.
   void measure_interference(ExecutionMemory& memory) {
-    std::vector<std::size_t> heaviest(stages_.layers.size());
-    for (std::size_t i = 0; i < heaviest.size(); ++i) heaviest[i] = i;
+    std::vector<std::size_t> heaviest = numbers_below(stages_.layers.size());
     std::sort(heaviest.begin(), heaviest.end(), [&](std::size_t a, std::size_t b) {
       return stages_.layers[a].kernels[0].execute_ms > stages_.layers[b].kernels[0].execute_ms;
     });

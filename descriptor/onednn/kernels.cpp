@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "descriptor/cold/stages.h"
+#include "descriptor/cold/cold_files.h"
 #include "descriptor/compiled/compiled_kernel.h"
 #include "descriptor/compiled/layout.h"
 #include "descriptor/machine/machine.h"
@@ -27,13 +27,10 @@ struct Variant {
   Tag images;
 };
 
-const std::vector<Variant>& convolution_variants() {
-  static const std::vector<Variant> variants = {{" nhwc", dnnl::algorithm::convolution_direct, Tag::nhwc},
-                                                {" any", dnnl::algorithm::convolution_direct, Tag::any},
-                                                {" nchw", dnnl::algorithm::convolution_direct, Tag::nchw},
-                                                {" winograd", dnnl::algorithm::convolution_winograd, Tag::any}};
-  return variants;
-}
+const Variant convolution_variants[] = {{" nhwc", dnnl::algorithm::convolution_direct, Tag::nhwc},
+                                        {" any", dnnl::algorithm::convolution_direct, Tag::any},
+                                        {" nchw", dnnl::algorithm::convolution_direct, Tag::nchw},
+                                        {" winograd", dnnl::algorithm::convolution_winograd, Tag::any}};
 
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
@@ -100,7 +97,7 @@ void add_implementations(PrimitiveDescription primitive, const LayerKernel& base
 }
 
 dnnl::primitive_attr user_scratchpad(const ColdActivation& activation) {
-  dnnl::primitive_attr attributes = attributes_of(activation);
+  dnnl::primitive_attr attributes = attributes_of(eltwise_steps(activation));
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;
 }
@@ -109,7 +106,7 @@ std::vector<LayerKernel> convolution_kernels(const ColdNetwork& network, const C
                                              const dnnl::engine& engine, const std::string& name) {
   const LayerKernel base = base_kernel(network, layer);
   std::vector<LayerKernel> kernels;
-  for (const Variant& variant : convolution_variants()) {
+  for (const Variant& variant : convolution_variants) {
     if (!name.empty() && !ends_with(name, variant.suffix)) continue;
     try {
       const auto description = convolution(layer, base, variant);  // which iterating over implementations reads
@@ -145,9 +142,17 @@ bool is_reference(const LayerKernel& kernel) { return kernel.name.rfind("ref", 0
 
 }  // namespace
 
+memory::desc row_by_row(const Shape& shape) {
+  constexpr std::array<Tag, 7> tags = {Tag::undef, Tag::a, Tag::ab, Tag::abc, Tag::abcd, Tag::abcde, Tag::abcdef};
+  return memory::desc(shape, f32, tags.at(shape.size()));
+}
+
 memory::desc canonical(const Shape& shape) {
-  constexpr std::array<Tag, 7> row_by_row = {Tag::undef, Tag::a, Tag::ab, Tag::abc, Tag::abcd, Tag::abcde, Tag::abcdef};
-  return memory::desc(shape, f32, shape.size() == 4 ? Tag::nhwc : row_by_row.at(shape.size()));
+  return shape.size() == 4 ? memory::desc(shape, f32, Tag::nhwc) : row_by_row(shape);
+}
+
+bool is_matrix_product(const std::string& kernel) {
+  return kernel.find("gemm:") != std::string::npos && kernel.find("brgemm:") == std::string::npos;
 }
 
 std::vector<EltwiseStep> eltwise_steps(const ColdActivation& activation) {
@@ -171,13 +176,11 @@ std::vector<EltwiseStep> eltwise_steps(const ColdActivation& activation) {
   throw InputError("the cold engine does not know the activation '" + name + "'");
 }
 
-dnnl::primitive_attr attributes_of(const ColdActivation& activation) {
+dnnl::primitive_attr attributes_of(const std::vector<EltwiseStep>& steps) {
+  dnnl::post_ops after;
+  for (const EltwiseStep& step : steps) after.append_eltwise(1.0F, step.algorithm, step.alpha, step.beta);
   dnnl::primitive_attr attributes;
-  dnnl::post_ops steps;
-  for (const EltwiseStep& step : eltwise_steps(activation)) {
-    steps.append_eltwise(1.0F, step.algorithm, step.alpha, step.beta);
-  }
-  attributes.set_post_ops(steps);
+  attributes.set_post_ops(after);
   return attributes;
 }
 

@@ -32,6 +32,9 @@ struct LayerKernel {
   bool transforms() const { return has_weights && raw_weights != weights; }
 };
 
+/// Whether a kernel is a matrix product, whose code is shared.
+bool is_matrix_product(const std::string& kernel);
+
 /// The kernels of a layer in the library's order of preference, without its reference implementations where there are
 /// others. For convolutions and linear layers: every implementation for channels last, for the layout that it prefers
 /// itself ("any"), for the file's (nchw), and Winograd's algorithm. `name`: that kernel alone, or nothing.
@@ -53,8 +56,9 @@ LayerKernel named_kernel(const ColdNetwork& network, const ColdLayer& layer, con
 /// InputError that names the layer where there is none at all.
 std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine);
 
-/// How a tensor lies between layers.
+/// How a tensor lies between layers, and one that lies row by row whatever it is.
 dnnl::memory::desc canonical(const nasbench::Shape& shape);
+dnnl::memory::desc row_by_row(const nasbench::Shape& shape);
 
 /// What an activation is in oneDNN: one operation, or one after another.
 struct EltwiseStep {
@@ -62,7 +66,8 @@ struct EltwiseStep {
   float alpha = 0, beta = 0;
 };
 std::vector<EltwiseStep> eltwise_steps(const ColdActivation& activation);
-dnnl::primitive_attr attributes_of(const ColdActivation& activation);
+/// With these steps after the primitive.
+dnnl::primitive_attr attributes_of(const std::vector<EltwiseStep>& steps);
 
 /// The one kernel of a layer without weights.
 LayerKernel plain_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine);

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <array>
 
+#include "descriptor/compiled/layout.h"
 #include "descriptor/onednn/kernels.h"
 #include "nasbench/support/error.h"
 
@@ -11,7 +11,6 @@ using nasbench::Shape;
 
 namespace {
 
-constexpr memory::data_type f32 = memory::data_type::f32;
 constexpr auto inference = dnnl::prop_kind::forward_inference;
 
 /// A layer without weights on its way to its primitive.
@@ -21,7 +20,7 @@ struct Making {
   const dnnl::engine& engine;
   LayerKernel kernel;
 
-  const Shape& shape(int tensor) const { return network.tensors[static_cast<std::size_t>(tensor)]; }
+  const Shape& shape(int tensor) const { return shape_of(network, tensor); }
   const memory::desc& in(std::size_t i = 0) const { return kernel.inputs[i].description; }
   const memory::desc& out() const { return kernel.output.description; }
 
@@ -59,23 +58,17 @@ void make_pool(Making& m) {
 }
 
 void make_activation(Making& m) {
-  std::vector<EltwiseStep> steps = eltwise_steps(m.layer.activation);
-  const EltwiseStep first = steps.front();
-  dnnl::post_ops others;
-  for (std::size_t i = 1; i < steps.size(); ++i) {
-    others.append_eltwise(1.0F, steps[i].algorithm, steps[i].alpha, steps[i].beta);
-  }
-  dnnl::primitive_attr attributes;
-  attributes.set_post_ops(others);
-  m.set(dnnl::eltwise_forward::primitive_desc({inference, first.algorithm, m.in(), first.alpha, first.beta}, attributes,
-                                              m.engine));
+  const std::vector<EltwiseStep> steps = eltwise_steps(m.layer.activation);
+  const EltwiseStep& first = steps.front();
+  m.set(dnnl::eltwise_forward::primitive_desc({inference, first.algorithm, m.in(), first.alpha, first.beta},
+                                              attributes_of({steps.begin() + 1, steps.end()}), m.engine));
 }
 
 void make_pair(Making& m) {
   const auto algorithm = m.layer.kind == ColdKind::add ? dnnl::algorithm::binary_add : dnnl::algorithm::binary_mul;
   m.kernel.inputs[1].argument = DNNL_ARG_SRC_1;
-  m.set(dnnl::binary::primitive_desc({algorithm, m.in(0), m.in(1), m.out()}, attributes_of(m.layer.activation),
-                                     m.engine));
+  m.set(dnnl::binary::primitive_desc({algorithm, m.in(0), m.in(1), m.out()},
+                                     attributes_of(eltwise_steps(m.layer.activation)), m.engine));
 }
 
 void make_concatenation(Making& m) {
@@ -101,10 +94,7 @@ void make_reshape(Making& m) {
   if (out.size() == 4 && out[2] * out[3] > 1 && out[1] > 1) {
     throw InputError("layer '" + m.layer.name + "': oneDNN has no kernel for it: a reshape to an image");
   }
-  constexpr std::array<memory::format_tag, 7> row_by_row = {
-      memory::format_tag::undef, memory::format_tag::a,     memory::format_tag::ab,    memory::format_tag::abc,
-      memory::format_tag::abcd,  memory::format_tag::abcde, memory::format_tag::abcdef};
-  m.kernel.output.description = memory::desc(in, f32, row_by_row.at(in.size()));
+  m.kernel.output.description = row_by_row(in);
   m.set(dnnl::reorder::primitive_desc(m.engine, m.in(), m.engine, m.out()));
 }
 

@@ -34,12 +34,6 @@ class LayerCode {
   virtual void execute(ExecutionMemory& memory, const char* weights) const = 0;
 };
 
-/// A primitive of oneDNN, with the reorders around it. `cached`: its weights come transformed. Throws as named_kernel.
-std::unique_ptr<LayerCode> library_code(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
-                                        const std::string& kernel, bool cached);
-/// A compiled kernel. Throws as named_kernel.
-std::unique_ptr<LayerCode> compiled_code(const ColdNetwork& network, const ColdLayer& layer, const std::string& kernel);
-
 /// One layer from its creation to its execution. Creating and transforming may happen on one thread, executing on
 /// another one afterwards.
 class PreparedLayer {

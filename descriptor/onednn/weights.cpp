@@ -13,6 +13,16 @@
 namespace tenshot::descriptor {
 namespace {
 
+/// Key of a plan's file of weights: what it was made of, and for.
+std::string weights_key(const ColdPlan& plan) {
+  std::string text = plan.model_sha256 + " " + plan.network_hash + " " + plan.machine;
+  for (const PlannedLayer& layer : plan.layers) text += layer.cached ? " " + layer.kernel : " raw";
+  for (const PlannedSwitch& change : plan.switches) {
+    text += " " + std::to_string(change.layer) + (change.cached ? " " + change.kernel : " raw");
+  }
+  return sha256_hex(text);
+}
+
 std::optional<WeightFile> opened(const std::filesystem::path& path, const std::string& key, std::size_t records) {
   try {
     return std::optional<WeightFile>(std::in_place, path, key, records);
@@ -34,41 +44,6 @@ bool is_intact(const std::filesystem::path& path, const ColdPlan& plan) {
   }
   return true;
 }
-
-}  // namespace
-
-std::string weights_key(const ColdPlan& plan) {
-  std::string text = plan.model_sha256 + " " + plan.network_hash + " " + plan.machine;
-  for (const PlannedLayer& layer : plan.layers) text += layer.cached ? " " + layer.kernel : " raw";
-  for (const PlannedSwitch& change : plan.switches) {
-    text += " " + std::to_string(change.layer) + (change.cached ? " " + change.kernel : " raw");
-  }
-  return sha256_hex(text);
-}
-
-std::vector<KernelUse> kernel_uses(const ColdPlan& plan) {
-  std::vector<KernelUse> uses;
-  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-    uses.push_back({i, plan.layers[i].kernel, plan.layers[i].cached, i});
-  }
-  for (const PlannedSwitch& change : plan.switches) {
-    const auto layer = static_cast<std::size_t>(change.layer);
-    const bool shared = !change.cached && !plan.layers[layer].cached;
-    uses.push_back({layer, change.kernel, change.cached, shared ? layer : uses.size()});
-  }
-  return uses;
-}
-
-std::string missing_weights(const ColdPlan& plan, const std::filesystem::path& folder) {
-  try {
-    const WeightFile file(weight_file(folder), weights_key(plan), record_count(plan));
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-namespace {
 
 /// The weights of one use as the file has them.
 std::string stored_record(const ColdPlan& plan, const KernelUse& use, const ModelWeights& weights,
@@ -92,6 +67,28 @@ std::unique_ptr<ModelWeights> model_of(const ColdPlan& plan, const std::filesyst
 }
 
 }  // namespace
+
+std::vector<KernelUse> kernel_uses(const ColdPlan& plan) {
+  std::vector<KernelUse> uses;
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+    uses.push_back({i, plan.layers[i].kernel, plan.layers[i].cached, i});
+  }
+  for (const PlannedSwitch& change : plan.switches) {
+    const auto layer = static_cast<std::size_t>(change.layer);
+    const bool shared = !change.cached && !plan.layers[layer].cached;
+    uses.push_back({layer, change.kernel, change.cached, shared ? layer : uses.size()});
+  }
+  return uses;
+}
+
+std::string missing_weights(const ColdPlan& plan, const std::filesystem::path& folder) {
+  try {
+    const WeightFile file(weight_file(folder), weights_key(plan), record_count(plan));
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
 
 bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, const std::filesystem::path& folder) {
   if (is_intact(weight_file(folder), plan)) return false;

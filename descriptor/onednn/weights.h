@@ -7,15 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "descriptor/cold/cold_plan.h"
-#include "descriptor/cold/model_weights.h"
-#include "descriptor/cold/weight_file.h"
+#include "descriptor/cold/cold_files.h"
+#include "descriptor/cold/cold_weights.h"
 #include "descriptor/onednn/prepared_layer.h"
 
 namespace tenshot::descriptor {
-
-/// Key of a plan's file of weights: what it was made of, and for.
-std::string weights_key(const ColdPlan& plan);
 
 /// A kernel that a plan prepares, of the start or of a switch, and where its weights come from.
 struct KernelUse {

@@ -39,6 +39,11 @@ at::Tensor quantised_weight(const at::Tensor& weight) {
   return at::quantize_per_tensor(weight, scale, 0, at::kQInt8);
 }
 
+/// The bias of a convolution or linear layer, zeros where it has none.
+at::Tensor bias_of(const RunnableNode& node) {
+  return node.tensors.bias.defined() ? node.tensors.bias : at::zeros({node.tensors.weight.size(0)});
+}
+
 /// Calls an operator of LibTorch's registry that has no C++ function of its own.
 template <class... Arguments>
 c10::IValue call(const c10::OperatorHandle& op, Arguments&&... arguments) {
@@ -96,8 +101,7 @@ bool runs_on_bytes(const NetworkNode& node) {
 
 /// Convolution with the batch normalisation after it, γ(w∗x − μ)/σ + β, as one convolution with a bias.
 c10::IValue packed_convolution(const RunnableNode& own, const RunnableNode* norm) {
-  at::Tensor weight = own.tensors.weight, bias = own.tensors.bias;
-  if (!bias.defined()) bias = at::zeros({weight.size(0)});
+  at::Tensor weight = own.tensors.weight, bias = bias_of(own);
   if (norm != nullptr) {
     const NodeTensors& n = norm->tensors;
     const at::Tensor gain = n.weight / at::sqrt(n.variance + norm->node.attributes.alpha);
@@ -142,19 +146,15 @@ class Int8Network final : public LibTorchNetwork {
       const RunnableNode& node = graph_.nodes[i];
       givers[node.output] = i;
       Int8Node own{node, {}, quantisations_[node.output], false, !runs_on_bytes(node.node)};
-      if (own.floating) {
-        nodes_.push_back(std::move(own));
-        continue;
-      }
-      if (own.runnable.node.operation.kind == OperatorKind::convolution) {
+      const nasbench::OperatorSpecification& s = node.node.operation;
+      if (own.floating) {  // nothing to pack
+      } else if (s.kind == OperatorKind::convolution) {
         own.packed = packed_convolution(node, nullptr);
-        const nasbench::OperatorSpecification& s = node.node.operation;
         if (s.groups > 1 && !runs_again(own.packed, s.inputs.at(0))) own = {node, {}, own.output, false, true};
-      } else if (own.runnable.node.operation.kind == OperatorKind::linear) {
-        at::Tensor bias = node.tensors.bias;
-        if (!bias.defined()) bias = at::zeros({node.tensors.weight.size(0)});
-        own.packed = call(registered("quantized::linear_prepack"), quantised_weight(node.tensors.weight), bias);
-      } else if (own.runnable.node.operation.kind == OperatorKind::batch_norm) {
+      } else if (s.kind == OperatorKind::linear) {
+        own.packed =
+            call(registered("quantized::linear_prepack"), quantised_weight(node.tensors.weight), bias_of(node));
+      } else if (s.kind == OperatorKind::batch_norm) {
         const auto giver = givers.find(node.inputs[0]);
         own.folded = giver != givers.end() && uses[node.inputs[0]] == 1 &&
                      graph_.nodes[giver->second].node.operation.kind == OperatorKind::convolution &&
@@ -174,9 +174,7 @@ class Int8Network final : public LibTorchNetwork {
 
  protected:
   std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs) override {
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      values_[i] = quantised(inputs[i], i);
-    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) values_[i] = quantised(inputs[i], i);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (nodes_[i].folded) {
         apply(nodes_[i]);
@@ -289,14 +287,6 @@ class Int8Network final : public LibTorchNetwork {
 std::string int8_engine() {
   const std::optional<Engine> engine = available_engine();
   return engine ? engine->name : "";
-}
-
-void require_runnable_on_bytes(const Network& network) {
-  for (const nasbench::NetworkInput& input : network.inputs) {
-    if (input.type.type != nasbench::ElementType::float32 || input.type.shape.empty()) {
-      throw InputError("input '" + input.name + "': libtorch-int8 takes images in float32");
-    }
-  }
 }
 
 std::unique_ptr<PreparedNetwork> prepare_int8(const Network& network, const RuntimeOptions& options) {

@@ -1,5 +1,4 @@
 #include "descriptor/runtimes/libtorch_runtime.h"
-#include "descriptor/runtimes/torch_info.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/late_library.h"
 

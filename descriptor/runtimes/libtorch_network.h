@@ -56,9 +56,6 @@ at::Tensor random_input(const nasbench::TensorType& type, std::size_t index, std
 /// LibTorch's operators do not cover (an opaque one, another element type than float32).
 void require_runnable(const nasbench::Network& network, const RuntimeOptions& options);
 
-/// Throws InputError where an input is not of images that can be quantised.
-void require_runnable_on_bytes(const nasbench::Network& network);
-
 /// A network of LibTorch's operators: threads, the inputs, and tensors in and out.
 class LibTorchNetwork : public PreparedNetwork {
  public:

@@ -64,27 +64,27 @@ using Function = at::Tensor (*)(const at::Tensor&);
 
 at::Tensor activation(const RunnableNode& own, const at::Tensor& x) {
   static const std::map<std::string, Function> plain = {
+      {"hard_swish", at::hardswish},
+      {"silu", at::silu},
+      {"sigmoid", at::sigmoid},
+      {"tanh", at::tanh},
+      {"selu", at::selu},
+      {"erf", at::erf},
+      {"sqrt", at::sqrt},
+      {"exp", at::exp},
+      {"log", at::log},
+      {"negate", at::neg},
+      {"absolute", at::abs},
+      {"reciprocal", at::reciprocal},
+      {"floor", at::floor},
+      {"ceil", at::ceil},
+      {"round", at::round},
+      {"sign", at::sign},
+      {"sin", at::sin},
+      {"cos", at::cos},
       {"relu6", [](const at::Tensor& x) { return at::hardtanh(x, 0, 6); }},
-      {"hard_swish", [](const at::Tensor& x) { return at::hardswish(x); }},
-      {"silu", [](const at::Tensor& x) { return at::silu(x); }},
-      {"sigmoid", [](const at::Tensor& x) { return at::sigmoid(x); }},
       {"gelu", [](const at::Tensor& x) { return at::gelu(x); }},
-      {"tanh", [](const at::Tensor& x) { return at::tanh(x); }},
-      {"selu", [](const at::Tensor& x) { return at::selu(x); }},
-      {"softplus", [](const at::Tensor& x) { return at::softplus(x); }},
-      {"erf", [](const at::Tensor& x) { return at::erf(x); }},
-      {"sqrt", [](const at::Tensor& x) { return at::sqrt(x); }},
-      {"exp", [](const at::Tensor& x) { return at::exp(x); }},
-      {"log", [](const at::Tensor& x) { return at::log(x); }},
-      {"negate", [](const at::Tensor& x) { return at::neg(x); }},
-      {"absolute", [](const at::Tensor& x) { return at::abs(x); }},
-      {"reciprocal", [](const at::Tensor& x) { return at::reciprocal(x); }},
-      {"floor", [](const at::Tensor& x) { return at::floor(x); }},
-      {"ceil", [](const at::Tensor& x) { return at::ceil(x); }},
-      {"round", [](const at::Tensor& x) { return at::round(x); }},
-      {"sign", [](const at::Tensor& x) { return at::sign(x); }},
-      {"sin", [](const at::Tensor& x) { return at::sin(x); }},
-      {"cos", [](const at::Tensor& x) { return at::cos(x); }}};
+      {"softplus", [](const at::Tensor& x) { return at::softplus(x); }}};
   const std::string& name = own.node.operation.name;
   const OperatorAttributes& a = own.node.attributes;
   if (name == "relu") return at::relu(x);  // the most common one, without a look at the table

@@ -130,6 +130,17 @@ class OpencvNetwork final : public PreparedNetwork {
   std::map<std::string, std::size_t> nodes_;  ///< by name
 };
 
+/// work(), with what OpenCV throws as an InputError.
+template <class Work>
+std::unique_ptr<PreparedNetwork> guarded(const Work& work) {
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // what went wrong is thrown too
+  try {
+    return work();
+  } catch (const cv::Exception& error) {
+    throw InputError("opencv-dnn cannot run the network: " + reason_of(error));
+  }
+}
+
 class OpencvRuntime final : public Runtime {
  public:
   std::string_view name() const override { return opencv_runtime_name; }
@@ -150,19 +161,14 @@ class OpencvRuntime final : public Runtime {
     }
   }
 
- protected:
-  std::unique_ptr<PreparedNetwork> prepare_network(const Network& network,
-                                                   const RuntimeOptions& options) const override {
+  std::unique_ptr<PreparedNetwork> prepare(const Network& network, const RuntimeOptions& options) const override {
     require_supported(network, options);
-    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // what went wrong is thrown too
-    try {
+    return guarded([&] {
       const std::string model = nasbench::onnx_model(network, {options.weight_seed, "network", true});
       auto prepared = std::make_unique<OpencvNetwork>(model, network, options);
       prepared->run();  // shapes that do not fit are found by the first run alone
       return prepared;
-    } catch (const cv::Exception& error) {
-      throw InputError("opencv-dnn cannot run the network: " + reason_of(error));
-    }
+    });
   }
 };
 
@@ -174,12 +180,7 @@ std::unique_ptr<Runtime> make_opencv_runtime() { return std::make_unique<OpencvR
 
 std::unique_ptr<PreparedNetwork> prepare_opencv_onnx(const std::string& onnx, const Network& network,
                                                      const RuntimeOptions& options) {
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-  try {
-    return std::make_unique<OpencvNetwork>(onnx, network, options);
-  } catch (const cv::Exception& error) {
-    throw InputError("opencv-dnn cannot run the network: " + reason_of(error));
-  }
+  return guarded([&] { return std::make_unique<OpencvNetwork>(onnx, network, options); });
 }
 
 }  // namespace tenshot::descriptor

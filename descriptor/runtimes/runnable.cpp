@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "nasbench/support/error.h"
+
 namespace tenshot::descriptor {
 namespace {
 
@@ -103,6 +105,14 @@ std::string why_not_runnable(const NetworkNode& node) {
       return node.attributes.mode == "other" || s.output.size() != 4 ? "its way of resizing is not covered" : "";
     case OperatorKind::shuffle: return s.output.size() == 4 ? "" : "channels of images alone are shuffled";
     default: return "";
+  }
+}
+
+void require_runnable_on_bytes(const nasbench::Network& network) {
+  for (const nasbench::NetworkInput& input : network.inputs) {
+    if (input.type.type != nasbench::ElementType::float32 || input.type.shape.empty()) {
+      throw InputError("input '" + input.name + "': libtorch-int8 takes images in float32");
+    }
   }
 }
 

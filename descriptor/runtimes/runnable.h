@@ -16,6 +16,9 @@ std::string describe(const nasbench::NetworkNode& node);
 /// Why neither LibTorch's operators nor TorchScript cover the node; empty where they do.
 std::string why_not_runnable(const nasbench::NetworkNode& node);
 
+/// Throws InputError where an input is not of images that can be quantised.
+void require_runnable_on_bytes(const nasbench::Network& network);
+
 /// Zeros above and below are as many, and left and right.
 bool is_symmetric(const nasbench::Padding& padding);
 

@@ -9,11 +9,6 @@
 
 namespace tenshot::descriptor {
 
-std::unique_ptr<PreparedNetwork> Runtime::prepare(const nasbench::Network& network,
-                                                  const RuntimeOptions& options) const {
-  return prepare_network(network, options);
-}
-
 std::vector<std::string> libtorch_runtime_names() {
   return {"libtorch-eager",         "libtorch-frozen", "libtorch-optimized", "libtorch-xnnpack",
           "libtorch-channels-last", "libtorch-int8",   "libtorch-cuda"};

@@ -57,11 +57,8 @@ class Runtime {
   virtual void require_supported(const nasbench::Network&, const RuntimeOptions&) const {}
   /// Builds, compiles, optimises. May take much longer than a run.
   /// Throws InputError that names the node where the runtime cannot run it.
-  std::unique_ptr<PreparedNetwork> prepare(const nasbench::Network& network, const RuntimeOptions& options) const;
-
- protected:
-  virtual std::unique_ptr<PreparedNetwork> prepare_network(const nasbench::Network& network,
-                                                           const RuntimeOptions& options) const = 0;
+  virtual std::unique_ptr<PreparedNetwork> prepare(const nasbench::Network& network,
+                                                   const RuntimeOptions& options) const = 0;
 };
 
 /// Names of the runtimes that this build has (libtorch_runtime.h and opencv_dnn.h say what they do).

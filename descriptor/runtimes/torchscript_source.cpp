@@ -6,7 +6,6 @@
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "descriptor/runtimes/runnable.h"
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/graph/network_weights.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -42,6 +41,11 @@ std::string real(double value) {
   return number.find_first_of(".en") == std::string::npos ? number + ".0" : number;
 }
 
+/// "torch.add(x, y)".
+std::string call(const std::string& function, const std::vector<std::string>& arguments) {
+  return "torch." + function + "(" + joined(arguments) + ")";
+}
+
 /// One node and the names of the values that it reads.
 class NodeExpression {
  public:
@@ -52,15 +56,14 @@ class NodeExpression {
     switch (s_.kind) {
       case OperatorKind::convolution: return convolution();
       case OperatorKind::transposed_convolution:
-        return "torch.conv_transpose2d(" + x() + ", " + own("weight") + ", " + bias() + ", " + pair(s_.stride) + ", " +
-               pair(a_.padding) + ", " + pair(output_padding(node_)) + ", " + std::to_string(s_.groups) + ", " +
-               pair(s_.dilation) + ")";
-      case OperatorKind::linear: return "torch.linear(" + x() + ", " + own("weight") + ", " + bias() + ")";
-      case OperatorKind::matrix_product: return "torch.matmul(" + x() + ", " + inputs_[1] + ")";
+        return call("conv_transpose2d", {x(), own("weight"), bias(), pair(s_.stride), pair(a_.padding),
+                                         pair(output_padding(node_)), std::to_string(s_.groups), pair(s_.dilation)});
+      case OperatorKind::linear: return call("linear", {x(), own("weight"), bias()});
+      case OperatorKind::matrix_product: return call("matmul", {x(), inputs_[1]});
       case OperatorKind::max_pool: return max_pool();
       case OperatorKind::average_pool:
-        return "torch.avg_pool2d(" + x() + ", " + pair(s_.kernel) + ", " + pair(s_.stride) + ", " + pair(a_.padding) +
-               ", " + descriptor::text(a_.ceil_mode) + ", " + descriptor::text(a_.count_padding) + ")";
+        return call("avg_pool2d", {x(), pair(s_.kernel), pair(s_.stride), pair(a_.padding),
+                                   descriptor::text(a_.ceil_mode), descriptor::text(a_.count_padding)});
       case OperatorKind::global_pool: return global_pool();
       case OperatorKind::activation: return activation();
       case OperatorKind::add:
@@ -71,20 +74,18 @@ class NodeExpression {
       case OperatorKind::shuffle: return shuffle();
       case OperatorKind::pad: return pad();
       case OperatorKind::resize: return resize();
-      case OperatorKind::reshape: return "torch.reshape(" + x() + ", " + list(s_.output) + ")";
-      case OperatorKind::transpose: return "torch.permute(" + x() + ", " + list(a_.axes) + ")";
+      case OperatorKind::reshape: return call("reshape", {x(), list(s_.output)});
+      case OperatorKind::transpose: return call("permute", {x(), list(a_.axes)});
       case OperatorKind::batch_norm:
-        return "torch.batch_norm(" + x() + ", " + own("weight") + ", " + own("bias") + ", " + own("mean") + ", " +
-               own("variance") + ", False, 0.1, " + real(a_.alpha) + ", False)";
+        return call("batch_norm", {x(), own("weight"), own("bias"), own("mean"), own("variance"), "False", "0.1",
+                                   real(a_.alpha), "False"});
       case OperatorKind::layer_norm:
-        return "torch.layer_norm(" + x() + ", [" + std::to_string(s_.output.back()) + "], " + own("weight") + ", " +
-               own("bias") + ", " + real(a_.alpha) + ")";
+        return call("layer_norm",
+                    {x(), "[" + std::to_string(s_.output.back()) + "]", own("weight"), own("bias"), real(a_.alpha)});
       case OperatorKind::group_norm:
-        return "torch.group_norm(" + x() + ", " + std::to_string(s_.groups) + ", " + own("weight") + ", " +
-               own("bias") + ", " + real(a_.alpha) + ")";
+        return call("group_norm", {x(), std::to_string(s_.groups), own("weight"), own("bias"), real(a_.alpha)});
       case OperatorKind::softmax:
-        return (s_.name == "log" ? "torch.log_softmax(" : "torch.softmax(") + x() + ", " +
-               std::to_string(a_.axes.at(0)) + ")";
+        return call(s_.name == "log" ? "log_softmax" : "softmax", {x(), std::to_string(a_.axes.at(0))});
       case OperatorKind::reduce: return reduce();
       case OperatorKind::opaque: break;
     }
@@ -116,7 +117,7 @@ class NodeExpression {
     if (is_symmetric(p)) return x();
     std::vector<int> pads = {p.left, p.right};
     if (s_.output.size() == 4) pads.insert(pads.end(), {p.top, p.bottom});
-    return "torch.constant_pad_nd(" + x() + ", " + list(pads) + ", " + value + ")";
+    return call("constant_pad_nd", {x(), list(pads), value});
   }
 
   std::string convolution() const {
@@ -125,26 +126,27 @@ class NodeExpression {
     const auto window = [&](const std::string& both, int width) {
       return of_images ? both : "[" + std::to_string(width) + "]";
     };
-    std::string call = (of_images ? "torch.conv2d(" : "torch.conv1d(") + padded("0.0") + ", " + own("weight") + ", " +
-                       bias() + ", " + window(pair(s_.stride), s_.stride.width) + ", " +
-                       window(pair(zeros), zeros.left);
+    std::vector<std::string> arguments = {padded("0.0"), own("weight"), bias(),
+                                          window(pair(s_.stride), s_.stride.width), window(pair(zeros), zeros.left)};
     if (s_.dilation != Extent{} || s_.groups != 1) {
-      call += ", " + window(pair(s_.dilation), s_.dilation.width) + ", " + std::to_string(s_.groups);
+      arguments.push_back(window(pair(s_.dilation), s_.dilation.width));
+      arguments.push_back(std::to_string(s_.groups));
     }
-    return call + ")";
+    return call(of_images ? "conv2d" : "conv1d", arguments);
   }
 
   std::string max_pool() const {
     const Padding zeros = is_symmetric(a_.padding) ? a_.padding : Padding{};
-    return "torch.max_pool2d(" + padded("-3.4028234663852886e+38") + ", " + pair(s_.kernel) + ", " + pair(s_.stride) +
-           ", " + pair(zeros) + ", " + pair(s_.dilation) + ", " + descriptor::text(a_.ceil_mode) + ")";
+    return call("max_pool2d", {padded("-3.4028234663852886e+38"), pair(s_.kernel), pair(s_.stride), pair(zeros),
+                               pair(s_.dilation), descriptor::text(a_.ceil_mode)});
   }
 
   std::string global_pool() const {
     std::vector<std::size_t> axes;
     for (std::size_t axis = 2; axis < s_.inputs[0].size(); ++axis) axes.push_back(axis);
-    return (s_.name == "max" ? "torch.amax(" : "torch.mean(") + x() + ", " + list(axes) +
-           (keeps_dimensions() ? ", True)" : ")");
+    std::vector<std::string> arguments = {x(), list(axes)};
+    if (keeps_dimensions()) arguments.emplace_back("True");
+    return call(s_.name == "max" ? "amax" : "mean", arguments);
   }
 
   std::string activation() const {
@@ -154,33 +156,29 @@ class NodeExpression {
     static const std::map<std::string, std::string> others = {
         {"hard_swish", "hardswish"}, {"negate", "neg"}, {"absolute", "abs"}};
     const std::string& name = s_.name;
-    if (same.count(name) != 0) return "torch." + name + "(" + x() + ")";
-    if (const auto found = others.find(name); found != others.end()) return "torch." + found->second + "(" + x() + ")";
-    if (name == "relu6") return "torch.hardtanh(" + x() + ", 0.0, 6.0)";
-    if (name == "clip") return "torch.clamp(" + x() + ", " + real(a_.alpha) + ", " + real(a_.beta) + ")";
-    if (name == "leaky_relu") return "torch.leaky_relu(" + x() + ", " + real(a_.alpha) + ")";
-    if (name == "elu") return "torch.elu(" + x() + ", " + real(a_.alpha) + ")";
+    if (same.count(name) != 0) return call(name, {x()});
+    if (const auto found = others.find(name); found != others.end()) return call(found->second, {x()});
+    if (name == "relu6") return call("hardtanh", {x(), "0.0", "6.0"});
+    if (name == "clip") return call("clamp", {x(), real(a_.alpha), real(a_.beta)});
+    if (name == "leaky_relu" || name == "elu") return call(name, {x(), real(a_.alpha)});
     if (name != "hard_sigmoid") refuse();
-    if (is_usual_hard_sigmoid(node_)) return "torch.hardsigmoid(" + x() + ")";
-    return "torch.clamp(" + x() + " * " + real(a_.alpha) + " + " + real(a_.beta) + ", 0.0, 1.0)";
+    if (is_usual_hard_sigmoid(node_)) return call("hardsigmoid", {x()});
+    return call("clamp", {x() + " * " + real(a_.alpha) + " + " + real(a_.beta), "0.0", "1.0"});
   }
 
   std::string elementwise() const {
-    static const std::map<std::string, std::string> functions = {{"minimum", "torch.minimum("},
-                                                                 {"maximum", "torch.maximum("}};
     const std::vector<std::string> operands = this->operands();
     const std::string &left = operands[0], &right = operands[1];
     const bool number = inputs_.size() == 1 && s_.constants.empty();
     if (s_.name == "subtract") return left + " - " + right;
     if (s_.name == "divide") return left + " / " + right;
-    if (s_.name == "power") return "torch.pow(" + left + ", " + right + ")";
-    if (number && s_.name == "minimum") return "torch.clamp_max(" + x() + ", " + real(a_.alpha) + ")";
-    if (number && s_.name == "maximum") return "torch.clamp_min(" + x() + ", " + real(a_.alpha) + ")";
-    if (number && s_.name == "prelu") return "torch.leaky_relu(" + x() + ", " + real(a_.alpha) + ")";
-    if (s_.name == "prelu") return "torch.where(" + left + " > 0, " + left + ", " + left + " * " + right + ")";
-    const auto function = functions.find(s_.name);
-    if (function == functions.end()) refuse();
-    return function->second + left + ", " + right + ")";
+    if (s_.name == "power") return call("pow", {left, right});
+    if (number && s_.name == "minimum") return call("clamp_max", {x(), real(a_.alpha)});
+    if (number && s_.name == "maximum") return call("clamp_min", {x(), real(a_.alpha)});
+    if (number && s_.name == "prelu") return call("leaky_relu", {x(), real(a_.alpha)});
+    if (s_.name == "prelu") return call("where", {left + " > 0", left, left + " * " + right});
+    if (s_.name != "minimum" && s_.name != "maximum") refuse();
+    return call(s_.name, {left, right});
   }
 
   std::string concatenate() const {
@@ -191,7 +189,7 @@ class NodeExpression {
       shape[axis] = s_.constants[0].at(axis);
       parts.insert(a_.constant_first ? parts.begin() : parts.end(), own("weight") + ".expand(" + list(shape) + ")");
     }
-    return "torch.cat([" + joined(parts) + "], " + std::to_string(a_.axes.at(0)) + ")";
+    return call("cat", {"[" + joined(parts) + "]", std::to_string(a_.axes.at(0))});
   }
 
   std::string split() const {
@@ -199,16 +197,14 @@ class NodeExpression {
       std::vector<std::int64_t> sizes;
       for (const auto& part : node_.outputs) sizes.push_back(part.shape.at(static_cast<std::size_t>(a_.axes.at(0))));
       const std::string only = sizes.size() == 1 ? "[0]" : "";
-      return "torch.split_with_sizes(" + x() + ", " + list(sizes) + ", " + std::to_string(a_.axes.at(0)) + ")" + only;
+      return call("split_with_sizes", {x(), list(sizes), std::to_string(a_.axes.at(0))}) + only;
     }
-    if (!keeps_dimensions()) {
-      return "torch.select(" + x() + ", " + std::to_string(a_.axes[0]) + ", " + std::to_string(a_.starts[0]) + ")";
-    }
+    if (!keeps_dimensions()) return call("select", {x(), std::to_string(a_.axes[0]), std::to_string(a_.starts[0])});
     std::string sliced = x();
     for (std::size_t i = 0; i < a_.axes.size(); ++i) {
       const std::int64_t end = a_.starts[i] + s_.output[static_cast<std::size_t>(a_.axes[i])] * a_.steps[i];
-      sliced = "torch.slice(" + sliced + ", " + std::to_string(a_.axes[i]) + ", " + std::to_string(a_.starts[i]) +
-               ", " + std::to_string(end) + ", " + std::to_string(a_.steps[i]) + ")";
+      sliced = call("slice", {sliced, std::to_string(a_.axes[i]), std::to_string(a_.starts[i]), std::to_string(end),
+                              std::to_string(a_.steps[i])});
     }
     return sliced;
   }
@@ -216,33 +212,31 @@ class NodeExpression {
   std::string shuffle() const {
     const Shape& image = s_.output;
     const Shape grouped = {image[0], s_.groups, image[1] / s_.groups, image[2], image[3]};
-    return "torch.reshape(torch.transpose(torch.reshape(" + x() + ", " + list(grouped) + "), 1, 2), " + list(image) +
-           ")";
+    const std::string transposed = call("transpose", {call("reshape", {x(), list(grouped)}), "1", "2"});
+    return call("reshape", {transposed, list(image)});
   }
 
   std::string pad() const {
     std::vector<std::int64_t> pads;  // the last dimension first
     for (std::size_t i = a_.starts.size(); i > 0; --i) pads.insert(pads.end(), {a_.starts[i - 1], a_.ends[i - 1]});
-    if (a_.mode == "constant") return "torch.constant_pad_nd(" + x() + ", " + list(pads) + ", " + real(a_.alpha) + ")";
+    if (a_.mode == "constant") return call("constant_pad_nd", {x(), list(pads), real(a_.alpha)});
     pads.resize(4);
-    return (a_.mode == "reflect" ? "torch.reflection_pad2d(" : "torch.replication_pad2d(") + x() + ", " + list(pads) +
-           ")";
+    return call(a_.mode == "reflect" ? "reflection_pad2d" : "replication_pad2d", {x(), list(pads)});
   }
 
   std::string resize() const {
     const std::string size = list(std::vector<std::int64_t>{s_.output[2], s_.output[3]});
-    if (a_.mode == "nearest") return "torch.upsample_nearest2d(" + x() + ", " + size + ", None, None)";
-    const std::string aligned = descriptor::text(a_.mode == "linear_aligned");
-    return (a_.mode == "cubic" ? "torch.upsample_bicubic2d(" : "torch.upsample_bilinear2d(") + x() + ", " + size +
-           ", " + aligned + ", None, None)";
+    if (a_.mode == "nearest") return call("upsample_nearest2d", {x(), size, "None", "None"});
+    return call(a_.mode == "cubic" ? "upsample_bicubic2d" : "upsample_bilinear2d",
+                {x(), size, descriptor::text(a_.mode == "linear_aligned"), "None", "None"});
   }
 
   std::string reduce() const {
     static const std::map<std::string, std::string> functions = {
-        {"mean", "torch.mean("}, {"sum", "torch.sum("}, {"max", "torch.amax("}, {"min", "torch.amin("}};
+        {"mean", "mean"}, {"sum", "sum"}, {"max", "amax"}, {"min", "amin"}};
     const auto function = functions.find(s_.name);
     if (function == functions.end()) refuse();
-    return function->second + x() + ", " + list(a_.axes) + ", " + descriptor::text(keeps_dimensions()) + ")";
+    return call(function->second, {x(), list(a_.axes), descriptor::text(keeps_dimensions())});
   }
 
   const NetworkNode& node_;

@@ -79,7 +79,7 @@ def of_json(described):
 
 def of_rows(rows):
     """A network of the public table, which lists neither activations nor additions, and no padding: that shows in the
-    shapes (datasets/tables/operator_padding.h)."""
+    shapes (datasets/tables/network_sources.h)."""
     sizes = set()
     for row in rows:
         o, size, channels = of_row(row), int(float(row["input_size"] or 0)), int(float(row["input_channels"]))

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "descriptor/cold/cold_plan.h"
-#include "descriptor/cold/stages.h"
-#include "descriptor/cold/weight_file.h"
+#include "descriptor/cold/cold_files.h"
+#include "descriptor/cold/cold_weights.h"
 #include "tests/fuzz/memory_file.h"
 #include "trainer/cold/planner.h"
 

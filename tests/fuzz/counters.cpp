@@ -1,7 +1,6 @@
 // What perf stat and callgrind print, and the times that a kit's backends leave. The first byte says which.
 
-#include "datasets/kit/kit_times.h"
-#include "datasets/kit/perf_stat.h"
+#include "datasets/kit/board_results.h"
 #include "descriptor/callgrind/callgrind_dump.h"
 #include "tests/fuzz/fuzz.h"
 

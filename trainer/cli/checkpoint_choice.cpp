@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "datasets/kit/measured_space.h"
+#include "datasets/kit/measured_source.h"
 #include "nasbench/spaces/networks.h"
 #include "trainer/cli/shared_options.h"
 

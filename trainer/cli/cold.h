@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "descriptor/cold/stages.h"
+#include "descriptor/cold/cold_files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cold/planner.h"
 #include "trainer/cold/start_calibration.h"

@@ -5,10 +5,9 @@
 #include <system_error>
 #include <utility>
 
+#include "descriptor/cold/cold_files.h"
 #include "descriptor/cold/cold_json.h"
-#include "descriptor/cold/cold_plan.h"
-#include "descriptor/machine/free_memory.h"
-#include "descriptor/machine/page_cache.h"
+#include "descriptor/machine/memory.h"
 #include "descriptor/onednn/cold_engine.h"
 #include "nasbench/support/error.h"
 #include "trainer/cli/cold.h"

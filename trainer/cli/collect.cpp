@@ -12,7 +12,7 @@
 #include "datasets/collect/collect_operators.h"
 #include "datasets/collect/collect_record.h"
 #include "datasets/tables/network_sources.h"
-#include "descriptor/machine/heap.h"
+#include "descriptor/machine/memory.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/elapsed.h"

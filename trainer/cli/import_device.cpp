@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "datasets/kit/kit_results.h"
-#include "datasets/pool/merge_device.h"
+#include "datasets/pool/joined_pools.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "trainer/cli/file_roles.h"

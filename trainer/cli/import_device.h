@@ -9,7 +9,7 @@
 namespace tenshot::cli {
 
 /// `dataset import` of --kit and --measurements: one device-runtime of all that they hold, in the pool's folder `out`.
-/// One of that id that the pool has already is added to (datasets/pool/merge_device.h).
+/// One of that id that the pool has already is added to (datasets/pool/joined_pools.h).
 void import_measured(const OptionParser& options, const std::string& out);
 
 /// Writes the device-runtime to the pool's folder `out`, adds what the pool has of that id already, and says so.

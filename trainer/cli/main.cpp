@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "descriptor/counters/counters.h"
-#include "descriptor/runtimes/torch_info.h"
+#include "descriptor/runtimes/libtorch_runtime.h"
 #include "nasbench/support/suggestion.h"
 #include "trainer/cli/cold.h"
 #include "trainer/cli/command.h"

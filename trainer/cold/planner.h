@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "descriptor/cold/cold_plan.h"
-#include "descriptor/cold/stages.h"
+#include "descriptor/cold/cold_files.h"
 
 namespace tenshot::trainer {
 

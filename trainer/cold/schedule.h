@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "descriptor/cold/stages.h"
+#include "descriptor/cold/cold_files.h"
 
 namespace tenshot::trainer {
 

@@ -2,8 +2,7 @@
 
 #include <vector>
 
-#include "descriptor/cold/cold_plan.h"
-#include "descriptor/cold/stages.h"
+#include "descriptor/cold/cold_files.h"
 
 namespace tenshot::trainer {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "datasets/pool/operators_file.h"
+#include "datasets/operators/kernel_table.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::trainer {

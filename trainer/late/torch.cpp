@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "descriptor/runtimes/libtorch_runtime.h"
-#include "descriptor/runtimes/torch_info.h"
 #include "nasbench/support/late_library.h"
 #include "trainer/core/libtorch_settings.h"
 #include "trainer/networks/exporting.h"

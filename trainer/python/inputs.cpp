@@ -1,7 +1,7 @@
 #include "trainer/python/inputs.h"
 
 #include "datasets/kit/joined_sources.h"
-#include "datasets/kit/measured_space.h"
+#include "datasets/kit/measured_source.h"
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/network_sources.h"
 #include "nasbench/spaces/networks.h"

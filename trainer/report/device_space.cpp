@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "datasets/tables/accuracies.h"
+#include "datasets/tables/architecture_column.h"
 #include "nasbench/support/numbers_below.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/predictors/trust.h"

@@ -5,7 +5,7 @@
 # ---- Clocks. Most architectures ran at one level: it is the clock that most of them had, within 5 %, where it did not
 # move, and the faster of two that as many had. Where fewer than half had it there is none. Clocks that are not fixed
 # follow the load, and looking before and after says little: within 25 % they count as one, and one that moved tells
-# nothing. datasets/kit/clock_level.h has the same rule.
+# nothing. datasets/kit/board_results.h has the same rule.
 clock_level=''
 clocks_of() { # ID: "BEFORE AFTER MOVED FIXED"
   sed -n 's/^clocks_before=//p; s/^clocks_after=//p; s/^clocks_moved=//p; s/^clocks_fixed=//p' "results/$1/meta.txt" |

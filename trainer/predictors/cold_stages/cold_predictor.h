@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "descriptor/cold/stages.h"
+#include "descriptor/cold/cold_files.h"
 #include "trainer/cold/planner.h"
 #include "trainer/predictors/cold_stages/family_errors.h"
 #include "trainer/predictors/cold_stages/stage_models.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "descriptor/cold/stages.h"
+#include "descriptor/cold/cold_files.h"
 #include "trainer/predictors/cold_stages/stage_model.h"
 
 namespace tenshot::trainer::cold_stages {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/pool/families.h"
+#include "datasets/pool/joined_pools.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
 #include "trainer/core/adaptation.h"

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <optional>
 
-#include "datasets/pool/families.h"
+#include "datasets/pool/joined_pools.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"

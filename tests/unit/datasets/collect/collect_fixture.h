@@ -29,8 +29,8 @@ class FakeRuntime final : public descriptor::Runtime {
   int prepared() const { return prepared_; }
 
  protected:
-  std::unique_ptr<descriptor::PreparedNetwork> prepare_network(const nasbench::Network&,
-                                                               const descriptor::RuntimeOptions&) const override {
+  std::unique_ptr<descriptor::PreparedNetwork> prepare(const nasbench::Network&,
+                                                       const descriptor::RuntimeOptions&) const override {
     ++prepared_;
     return std::make_unique<Network>(*this);
   }

@@ -36,8 +36,8 @@ class PickyRuntime final : public descriptor::Runtime {
   int prepared() const { return prepared_; }
 
  protected:
-  std::unique_ptr<descriptor::PreparedNetwork> prepare_network(
-      const nasbench::Network& network, const descriptor::RuntimeOptions& options) const override {
+  std::unique_ptr<descriptor::PreparedNetwork> prepare(const nasbench::Network& network,
+                                                       const descriptor::RuntimeOptions& options) const override {
     if (has(network, "hard_swish")) throw Error("picky cannot compile hard_swish\nfor reasons of its own");
     ++prepared_;
     return eager_->prepare(network, options);

@@ -55,8 +55,8 @@ class TellingRuntime final : public descriptor::Runtime {
     bool tells_;
   };
 
-  std::unique_ptr<descriptor::PreparedNetwork> prepare_network(const nasbench::Network& network,
-                                                               const descriptor::RuntimeOptions&) const override {
+  std::unique_ptr<descriptor::PreparedNetwork> prepare(const nasbench::Network& network,
+                                                       const descriptor::RuntimeOptions&) const override {
     ++prepared_;
     return std::make_unique<Network>(network.nodes.size(), tells_);
   }

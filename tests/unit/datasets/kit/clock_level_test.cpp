@@ -1,7 +1,6 @@
-#include "datasets/kit/clock_level.h"
-
 #include <gtest/gtest.h>
 
+#include "datasets/kit/board_results.h"
 #include "datasets/kit/kit_results.h"
 #include "tests/unit/datasets/kit/kit_fixture.h"
 

@@ -1,7 +1,6 @@
-#include "datasets/kit/kit_times.h"
-
 #include <gtest/gtest.h>
 
+#include "datasets/kit/board_results.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "tests/unit/datasets/fixtures.h"

@@ -1,9 +1,8 @@
-#include "datasets/kit/perf_stat.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "datasets/kit/board_results.h"
 #include "nasbench/support/files.h"
 
 namespace tenshot::datasets {

@@ -1,7 +1,6 @@
-#include "datasets/pool/merge_device.h"
-
 #include <gtest/gtest.h>
 
+#include "datasets/pool/joined_pools.h"
 #include "nasbench/support/error.h"
 #include "tests/unit/datasets/fixtures.h"
 

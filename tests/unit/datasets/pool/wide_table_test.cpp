@@ -5,7 +5,6 @@
 #include <ostream>
 #include <set>
 
-#include "datasets/pool/column_spool.h"
 #include "datasets/pool/pool.h"
 #include "datasets/pool/wide_table_file.h"
 #include "datasets/tables/time_unit.h"

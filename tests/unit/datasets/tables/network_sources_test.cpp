@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "datasets/tables/network_sources.h"
 #include "datasets/tables/operator_latencies.h"
-#include "datasets/tables/operator_padding.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"

@@ -1,12 +1,12 @@
+#include "descriptor/cold/cold_files.h"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "descriptor/cold/cold_plan.h"
-#include "descriptor/cold/stages.h"
-#include "descriptor/cold/weight_file.h"
-#include "descriptor/machine/page_cache.h"
+#include "descriptor/cold/cold_weights.h"
+#include "descriptor/machine/memory.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"

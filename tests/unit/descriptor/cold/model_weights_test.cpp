@@ -1,11 +1,10 @@
-#include "descriptor/cold/model_weights.h"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <functional>
 #include <vector>
 
+#include "descriptor/cold/cold_weights.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/graph/onnx_reader.h"

@@ -1,7 +1,7 @@
-#include "descriptor/machine/free_memory.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+
+#include "descriptor/machine/memory.h"
 
 namespace tenshot::descriptor {
 namespace {

@@ -1,10 +1,10 @@
-#include "descriptor/machine/heap.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <cstring>
 #include <memory>
+
+#include "descriptor/machine/memory.h"
 
 namespace tenshot::descriptor {
 namespace {

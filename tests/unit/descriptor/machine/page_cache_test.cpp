@@ -1,9 +1,7 @@
-#include "descriptor/machine/page_cache.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "descriptor/machine/process_memory.h"
+#include "descriptor/machine/memory.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"

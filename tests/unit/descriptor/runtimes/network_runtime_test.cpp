@@ -1,21 +1,15 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/network_weights.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/random.h"
+#include "tests/unit/descriptor/runtimes/runtime_fixture.h"
 #include "tests/unit/nasbench/graph/network_fixtures.h"
 
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::ConvolutionOptions;
 using nasbench::ElementType;
 using nasbench::Network;
 using nasbench::NetworkBuilder;
@@ -24,29 +18,6 @@ using nasbench::OperatorAttributes;
 using nasbench::OperatorKind;
 using nasbench::Shape;
 using nasbench::Source;
-
-std::vector<float> random_values(const Network& network, std::uint64_t seed) {
-  std::int64_t count = 0;
-  for (const nasbench::NetworkInput& input : network.inputs) count += nasbench::element_count(input.type.shape);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  Rng rng(seed);
-  for (float& value : values) value = static_cast<float>(rng.normal());
-  return values;
-}
-
-std::vector<float> infer(const std::string& runtime, const Network& network, const std::vector<float>& input) {
-  return make_runtime(runtime)->prepare(network, {})->infer(input);
-}
-
-/// Root mean square of the difference over that of `a`.
-double relative_rms(const std::vector<float>& a, const std::vector<float>& b) {
-  double difference = 0, total = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
-    total += std::pow(static_cast<double>(a[i]), 2);
-  }
-  return std::sqrt(difference / std::max(total, 1e-30));
-}
 
 void expect_agreement(const std::string& runtime, const Network& network) {
   const std::vector<float> input = random_values(network, 3);
@@ -108,9 +79,8 @@ class OddNodes {
 
   void append_pairs() {
     OperatorAttributes a;
+    a.alpha = 2;
     for (const char* operation : {"subtract", "divide", "minimum", "maximum", "prelu"}) {
-      a = {};
-      a.alpha = 2;
       append(OperatorKind::elementwise, operation, {image}, same, a);
       append(OperatorKind::elementwise, operation, {image}, same, {}, {{6, 1, 1}});
       append(OperatorKind::elementwise, operation, {image, other}, same, {});
@@ -125,24 +95,23 @@ class OddNodes {
     a.axes = {1};
     a.constant_first = true;
     append(OperatorKind::concatenate, "", {image}, {2, 7, 7, 9}, a, {{1, 1, 7, 9}});
+    a = {};
+    a.axes = {1, 3};
     for (const char* function : {"mean", "sum", "max", "min"}) {
-      a = {};
-      a.axes = {1, 3};
       append(OperatorKind::reduce, function, {image}, {2, 7}, a);
     }
   }
 
   void append_functions() {
-    OperatorAttributes a;
     append(OperatorKind::global_pool, "max", {image}, {2, 6, 1, 1}, {});
-    a = {};
+    OperatorAttributes a;
     a.axes = {1};
     append(OperatorKind::softmax, "log", {image}, same, a);
+    a = {};
+    a.alpha = 0.25;
+    a.beta = 0.5;
     for (const char* function : {"sigmoid", "gelu", "tanh", "selu", "softplus", "erf", "exp", "negate", "absolute",
                                  "floor", "ceil", "round", "sign", "sin", "cos", "hard_sigmoid", "elu", "clip"}) {
-      a = {};
-      a.alpha = 0.25;
-      a.beta = 0.5;
       append(OperatorKind::activation, function, {image}, same, a);
     }
   }
@@ -151,8 +120,6 @@ class OddNodes {
   const Shape same = {2, 6, 7, 9};
   const Source image = builder_.input("first", same), other = builder_.input("second", same);
 };
-
-Network odd_nodes() { return OddNodes().take(); }
 
 class NetworkRuntime : public testing::TestWithParam<std::string> {};
 
@@ -164,7 +131,9 @@ TEST_P(NetworkRuntime, AgreesWithEagerOnTransformers) {
   expect_agreement(GetParam(), nasbench::network_of_attention());
 }
 
-TEST_P(NetworkRuntime, AgreesWithEagerOnOddNodesSeveralInputsAndOutputs) { expect_agreement(GetParam(), odd_nodes()); }
+TEST_P(NetworkRuntime, AgreesWithEagerOnOddNodesSeveralInputsAndOutputs) {
+  expect_agreement(GetParam(), OddNodes().take());
+}
 
 TEST_P(NetworkRuntime, DepthwiseConvolutionAndShuffleByTheirDefinitions) {
   NetworkBuilder builder;
@@ -189,7 +158,7 @@ TEST_P(NetworkRuntime, SplitIntoOnePartIsThatPart) {
 TEST_P(NetworkRuntime, PaddingOfOneSideMovesTheWindow) {
   NetworkBuilder builder;
   const Source image = builder.input("input", {1, 1, 1, 3});
-  ConvolutionOptions options;
+  nasbench::ConvolutionOptions options;
   options.window = {{1, 2}, {1, 1}, {0, 0, 0, 1}, {}};
   builder.output(builder.convolution("convolution", image, 1, options));
   builder.output(builder.max_pool("pool", image, {options.window, false, false}));
@@ -200,7 +169,7 @@ TEST_P(NetworkRuntime, PaddingOfOneSideMovesTheWindow) {
 }
 
 TEST_P(NetworkRuntime, RunsItsOwnInputs) {
-  const auto network = make_runtime(GetParam())->prepare(odd_nodes(), {});
+  const auto network = make_runtime(GetParam())->prepare(OddNodes().take(), {});
   EXPECT_NO_THROW(network->run());
   EXPECT_THROW(network->infer({1, 2, 3}), InputError);
 }

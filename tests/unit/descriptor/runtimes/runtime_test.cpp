@@ -1,5 +1,3 @@
-#include "descriptor/runtimes/runtime.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,12 +6,11 @@
 #include <vector>
 
 #include "descriptor/runtimes/libtorch_runtime.h"
-#include "descriptor/runtimes/torch_info.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/network_weights.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/random.h"
+#include "tests/unit/descriptor/runtimes/runtime_fixture.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -24,20 +21,6 @@ using nasbench::NetworkBuilder;
 using nasbench::same_window;
 using nasbench::Source;
 
-std::vector<float> random_input(const Network& graph, std::uint64_t seed) {
-  std::vector<float> input(static_cast<std::size_t>(nasbench::element_count(graph.inputs.at(0).type.shape)));
-  Rng rng(seed);
-  for (float& value : input) value = static_cast<float>(rng.normal());
-  return input;
-}
-
-std::vector<float> infer(const std::string& runtime, const Network& graph, const std::vector<float>& input,
-                         int threads = 1) {
-  RuntimeOptions options;
-  options.threads = threads;
-  return make_runtime(runtime)->prepare(graph, options)->infer(input);
-}
-
 /// The largest difference relative to the largest value.
 double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
   double difference = 0, largest = 0;
@@ -46,16 +29,6 @@ double relative_difference(const std::vector<float>& a, const std::vector<float>
     largest = std::max(largest, std::abs(static_cast<double>(a[i])));
   }
   return difference / std::max(largest, 1e-30);
-}
-
-/// Root mean square of the difference over that of `a`.
-double relative_rms(const std::vector<float>& a, const std::vector<float>& b) {
-  double difference = 0, total = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference += std::pow(static_cast<double>(a[i]) - b[i], 2);
-    total += std::pow(static_cast<double>(a[i]), 2);
-  }
-  return std::sqrt(difference / std::max(total, 1e-30));
 }
 
 class EveryRuntime : public testing::TestWithParam<std::string> {};
@@ -92,7 +65,7 @@ TEST_P(EveryRuntime, ConvolutionByItsDefinition) {
   builder.output(builder.convolution("conv", builder.input("input", {1, 2, 5, 5}), 3, {same_window(3, 2)}));
   const Network& graph = builder.network();
   const std::vector<float> weight = nasbench::random_weights(graph, 0, 1).weight;
-  const std::vector<float> input = random_input(graph, 3);
+  const std::vector<float> input = random_values(graph, 3);
   std::vector<float> expected;
   for (int out = 0; out < 3; ++out) {
     for (int row = 0; row < 3; ++row) {
@@ -146,7 +119,7 @@ TEST_P(EveryRuntime, AgreesWithEagerOnRandomArchitectures) {
     const nasbench::Architecture architecture = space.random(rng);
     for (const int batch : {1, 4}) {
       const Network graph = space.computation(architecture, shape, batch);
-      const std::vector<float> input = random_input(graph, 100 + static_cast<std::uint64_t>(i));
+      const std::vector<float> input = random_values(graph, 100 + static_cast<std::uint64_t>(i));
       const std::vector<float> eager = infer("libtorch-eager", graph, input);
       const std::vector<float> output = infer(GetParam(), graph, input);
       ASSERT_EQ(output.size(), static_cast<std::size_t>(10 * batch));
@@ -161,7 +134,7 @@ TEST_P(EveryRuntime, AgreesWithEagerOnEveryOperator) {
   nasbench::NetworkShape shape;
   shape.resolution = 8;
   for (const nasbench::Operator& op : nasbench::nasbench201().operators(shape, 2)) {
-    const std::vector<float> input = random_input(op.graph, 5);
+    const std::vector<float> input = random_values(op.graph, 5);
     const std::vector<float> eager = infer("libtorch-eager", op.graph, input);
     const std::vector<float> output = infer(GetParam(), op.graph, input);
     ASSERT_EQ(output.size(), eager.size()) << op.name;
@@ -179,11 +152,11 @@ TEST_P(EveryRuntime, OutputDependsOnInputAndSeedAndNotOnTheCall) {
   const auto network = runtime->prepare(graph, options);
   options.weight_seed = 2;
   const auto other_weights = runtime->prepare(graph, options);
-  const std::vector<float> input = random_input(graph, 1);
+  const std::vector<float> input = random_values(graph, 1);
   const std::vector<float> first = network->infer(input);
   network->run();
   EXPECT_EQ(network->infer(input), first);
-  EXPECT_NE(network->infer(random_input(graph, 2)), first);
+  EXPECT_NE(network->infer(random_values(graph, 2)), first);
   EXPECT_NE(other_weights->infer(input), first);
 }
 
@@ -192,7 +165,7 @@ TEST_P(EveryRuntime, ThreadsDoNotChangeTheFunction) {
   shape.resolution = 8;
   const nasbench::SearchSpace& space = nasbench::nasbench201();
   const Network graph = space.computation(space.at(7777), shape, 2);
-  const std::vector<float> input = random_input(graph, 9);
+  const std::vector<float> input = random_values(graph, 9);
   EXPECT_LT(relative_difference(infer(GetParam(), graph, input, 1), infer(GetParam(), graph, input, 2)), 1e-4);
 }
 
@@ -241,7 +214,7 @@ TEST_P(ByteRuntime, AgreesWithEagerWithinItsTolerance) {
   constexpr int architectures = 12;
   for (int i = 0; i < architectures; ++i) {
     const Network graph = space.computation(space.random(rng), shape, 2);
-    const std::vector<float> input = random_input(graph, 100 + static_cast<std::uint64_t>(i));
+    const std::vector<float> input = random_values(graph, 100 + static_cast<std::uint64_t>(i));
     const double difference = relative_rms(infer("libtorch-eager", graph, input), infer(GetParam(), graph, input));
     EXPECT_LT(difference, tolerance) << i;
     total += difference;
@@ -254,7 +227,7 @@ TEST_P(ByteRuntime, AgreesWithEagerOnEveryOperator) {
   shape.resolution = 8;
   const double tolerance = make_runtime(GetParam())->tolerance();
   for (const nasbench::Operator& op : nasbench::nasbench201().operators(shape, 1)) {
-    const std::vector<float> input = random_input(op.graph, 5);
+    const std::vector<float> input = random_values(op.graph, 5);
     EXPECT_LT(relative_rms(infer("libtorch-eager", op.graph, input), infer(GetParam(), op.graph, input)), tolerance)
         << op.name << " of " << op.key.channels() << " channels";
   }
@@ -267,7 +240,7 @@ TEST(LibTorchCuda, AgreesWithEagerOrSaysThatThereIsNoDevice) {
   nasbench::NetworkShape shape;
   shape.resolution = 8;
   const Network graph = space.computation(space.at(4321), shape, 1);
-  const std::vector<float> input = random_input(graph, 3);
+  const std::vector<float> input = random_values(graph, 3);
   try {
     const std::vector<float> output = infer("libtorch-cuda", graph, input);
     EXPECT_LT(relative_difference(infer("libtorch-eager", graph, input), output),

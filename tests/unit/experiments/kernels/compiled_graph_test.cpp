@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "descriptor/runtimes/torch_info.h"
+#include "descriptor/runtimes/libtorch_runtime.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/spaces/cell.h"
 #include "nasbench/spaces/search_space.h"

@@ -1,11 +1,7 @@
-#include "descriptor/compiled/window.h"
-
 #include "descriptor/compiled/layout.h"
 
 namespace tenshot::descriptor {
 namespace {
-
-constexpr std::size_t image_dimensions = 4;
 
 /// Which of `extent` taps, `dilation` apart from `first` on, lie within 0 to size.
 struct Range {

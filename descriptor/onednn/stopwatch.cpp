@@ -1,4 +1,4 @@
-#include "descriptor/onednn/first_uses.h"
+#include "descriptor/onednn/stopwatch.h"
 
 #include <omp.h>
 #include <sys/wait.h>
@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <string>
 
-#include "descriptor/onednn/cold_engine.h"
-#include "descriptor/onednn/stopwatch.h"
 #include "descriptor/onednn/weights.h"
 
 namespace tenshot::descriptor {
@@ -42,9 +40,7 @@ FirstUses first_uses_here() {
   std::string chosen, product;
   uses.primitive_ms = time_ms([&] {
     for (const LayerKernel& kernel : layer_kernels(network, layer, engine)) {
-      const bool is_product =
-          kernel.name.find("gemm:") != std::string::npos && kernel.name.find("brgemm:") == std::string::npos;
-      std::string& name = is_product ? product : chosen;
+      std::string& name = is_matrix_product(kernel.name) ? product : chosen;
       if (name.empty()) name = kernel.name;
     }
   });
