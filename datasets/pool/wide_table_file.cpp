@@ -14,7 +14,6 @@
 #include "datasets/pool/wide_table_scan.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/file_blocks.h"
 #include "nasbench/support/files.h"
 
 namespace tenshot::datasets {

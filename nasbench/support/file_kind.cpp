@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot {
 namespace {
@@ -85,14 +86,6 @@ FileKind zip_kind(std::string_view head) {
   return {"a zip archive", unpack};
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
-  });
-  return result;
-}
-
 /// Letters, digits, punctuation, blanks and UTF-8, without any byte that no text has.
 bool is_text(std::string_view head) {
   return std::none_of(head.begin(), head.end(), [](char c) {
@@ -103,7 +96,8 @@ bool is_text(std::string_view head) {
 
 FileKind text_kind(std::string_view head) {
   const std::size_t start = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  const std::string text = lower(start == std::string_view::npos ? std::string_view() : head.substr(start, 600));
+  const std::string text =
+      lower_case(start == std::string_view::npos ? std::string() : std::string(head.substr(start, 600)));
   if (begins_with(text, "<!doctype html") || begins_with(text, "<html") || contains(text, "<head")) {
     return {"an HTML page", fetch_again};
   }

@@ -7,9 +7,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 
@@ -135,22 +133,37 @@ void write_to_standard_output(std::string_view content) {
 
 }  // namespace
 
-std::string read_file(const fs::path& path) {
-  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+FileBlocks::FileBlocks(const fs::path& path) : name_(path.string()), stream_(&std::cin) {
+  if (path == "-") return;
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) throw FileError(path.string() + ": no such file");
-  if (fs::is_directory(status)) throw FileError(path.string() + ": is a folder, expected a file");
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw FileError(path.string() + ": cannot open this file (" + reason(errno) + ")");
+  if (!fs::exists(status)) throw FileError(name_ + ": no such file");
+  if (fs::is_directory(status)) throw FileError(name_ + ": is a folder, expected a file");
+  file_.open(path, std::ios::binary);
+  if (!file_) throw FileError(name_ + ": cannot open this file (" + reason(errno) + ")");
+  stream_ = &file_;
+}
+
+bool FileBlocks::append_to(std::string& content, std::size_t most) {
+  if (stream_->eof()) return false;
+  const std::size_t before = content.size();
+  content.resize(before + most);
+  stream_->read(content.data() + before, static_cast<std::streamsize>(most));
+  content.resize(before + static_cast<std::size_t>(stream_->gcount()));
+  if (stream_->bad()) throw FileError(name_ + ": cannot read this file");
+  return content.size() > before;
+}
+
+std::string read_file(const fs::path& path) {
+  constexpr std::size_t block = 1 << 16;
+  FileBlocks file(path);
+  std::error_code error;
+  // The size only saves time: files below /proc say 0 and pipes have none. One byte more finds the end at once.
+  const std::uintmax_t size = fs::file_size(path, error);
   std::string content;
-  // The size only saves time: files below /proc say 0 and pipes have none.
-  const std::uintmax_t size = fs::is_regular_file(status) ? fs::file_size(path, error) : 0;
-  content.resize(error ? 0 : size);
-  stream.read(content.data(), static_cast<std::streamsize>(content.size()));
-  content.resize(static_cast<std::size_t>(stream.gcount()));
-  if (stream) content.append(std::istreambuf_iterator<char>(stream), {});
-  if (stream.bad()) throw FileError(path.string() + ": cannot read this file");
+  if (!error) file.append_to(content, static_cast<std::size_t>(size) + 1);
+  while (file.append_to(content, block)) {
+  }
   return content;
 }
 

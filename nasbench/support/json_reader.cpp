@@ -12,12 +12,6 @@ namespace tenshot {
 
 using nlohmann::json;
 
-namespace {
-
-constexpr int largest_count = 1'000'000'000;  ///< most of a batch's images, threads, channels, pixels or runs
-
-}  // namespace
-
 JsonReader::JsonReader(const json& object, const std::string& file, std::string path)
     : object_(object), file_(file), path_(std::move(path)) {
   if (!object_.is_object()) fail_at(path_.empty() ? "the file" : path_, "an object", object_);
@@ -47,6 +41,7 @@ int JsonReader::whole_number(const char* key, int least, int otherwise) const {
 }
 
 int JsonReader::whole_number_of(const json& value, const std::string& place, int least) const {
+  constexpr int largest_count = 1'000'000'000;  // most of a batch's images, threads, channels, pixels or runs
   // An unsigned value beyond int64 would turn negative if it were asked for as a signed one.
   const bool small = value.is_number_unsigned()
                          ? value.get<std::uint64_t>() <= largest_count
@@ -125,11 +120,9 @@ std::string json_reason(const json::exception& error) {
   return excerpt(code_end == std::string_view::npos ? text : text.substr(code_end + 2));
 }
 
-namespace {
-
 /// Whether brackets are nested deeper than so many levels. Looked for in the text, as asking the parser at every value
 /// takes longer than the parsing does.
-bool is_deeper(std::string_view text, int levels) {
+static bool is_deeper(std::string_view text, int levels) {
   int depth = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -147,8 +140,6 @@ bool is_deeper(std::string_view text, int levels) {
   }
   return false;
 }
-
-}  // namespace
 
 json parse_json(std::string_view text, const std::string& file) {
   constexpr int deepest = 64;

@@ -11,18 +11,13 @@
 #include "nasbench/support/error.h"
 
 namespace tenshot {
-namespace {
-
-constexpr const char* prefix = "tenshot";
-
-}  // namespace
-
 TemporaryFolder::TemporaryFolder() {
+  const std::string prefix = "tenshot";
   std::error_code failed;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(failed);
   if (failed) throw FileError("there is no folder for temporary files: set TMPDIR to one (" + failed.message() + ")");
   remove_stale_folders(parent, prefix);
-  std::string name = (parent / (std::string(prefix) + "-" + std::to_string(::getpid()) + "-XXXXXX")).string();
+  std::string name = (parent / (prefix + "-" + std::to_string(::getpid()) + "-XXXXXX")).string();
   if (::mkdtemp(name.data()) == nullptr) {
     throw FileError(parent.string() + ": cannot make a temporary folder there: " + std::strerror(errno));
   }

@@ -18,6 +18,17 @@ inline std::set<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
 }
 
+/// The parts of a text between separators, empty ones too; the text itself where there is none.
+inline std::vector<std::string> parts_between(const std::string& text, const std::string& separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find(separator, begin)) != std::string::npos; begin = end + separator.size()) {
+    parts.push_back(text.substr(begin, end - begin));
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
 /// A table by name. Its rows are a value and the names that have it, as words.
 template <class Value>
 std::map<std::string, Value> by_name(const std::vector<std::pair<Value, std::string>>& rows) {

@@ -16,7 +16,6 @@
 #include "datasets/tables/time_unit.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/file_blocks.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
