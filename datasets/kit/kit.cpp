@@ -15,7 +15,7 @@
 #include "nasbench/formats/network_file.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
-#include "nasbench/graph/onnx_fixed_inputs.h"
+#include "nasbench/graph/onnx_external.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"

@@ -11,7 +11,7 @@
 #include "datasets/kit/profile_formats.h"
 #include "datasets/kit/profile_matching.h"
 #include "nasbench/formats/network_file.h"
-#include "nasbench/graph/onnx_names.h"
+#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 

@@ -1,30 +1,13 @@
 #include "nasbench/formats/flat_file.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <system_error>
 
+#include "nasbench/graph/network_reading.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
-namespace {
-
-constexpr std::uint64_t most_pages = (64U << 20) / 4096;
-constexpr std::uint64_t most_listed = 1 << 24;
-
-}  // namespace
-
-FlatFile::FlatFile(const std::filesystem::path& path) : name_(path.string()), file_(path, std::ios::binary) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw FileError("'" + name_ + "' is a folder, no file of a network");
-  if (!file_) throw FileError("cannot read '" + name_ + "': " + std::strerror(errno));
-  file_.seekg(0, std::ios::end);
-  const std::streamoff end = file_.tellg();
-  if (end < 0) throw FileError("cannot read '" + name_ + "': it is no regular file");
-  size_ = static_cast<std::uint64_t>(end);
-}
+FlatFile::FlatFile(const std::filesystem::path& path) : size_(open_network_file(file_, path, "file of a network")) {}
 
 std::string FlatFile::text(std::uint64_t place, std::uint64_t length) {
   std::string text(static_cast<std::size_t>(std::min(length, size_)), '\0');
@@ -33,6 +16,7 @@ std::string FlatFile::text(std::uint64_t place, std::uint64_t length) {
 }
 
 void FlatFile::count_listed(std::uint64_t elements) {
+  constexpr std::uint64_t most_listed = 1 << 24;
   listed_ += std::min(elements, most_listed + 1);
   if (listed_ > most_listed) throw FormatError("damaged: its lists have more than 2^24 numbers and letters together");
 }
@@ -53,6 +37,7 @@ void FlatFile::copy(std::uint64_t place, std::uint64_t count, char* target) {
 }
 
 const FlatFile::Page& FlatFile::page(std::uint64_t number) {
+  constexpr std::uint64_t most_pages = (64U << 20) / page_bytes;
   std::unique_ptr<Page>& page = pages_[number];
   if (page != nullptr) return *page;
   if (pages_.size() > most_pages) throw FormatError("it has more than 64 MiB besides its weights");

@@ -49,9 +49,8 @@ class FlatFile {
   void copy(std::uint64_t place, std::uint64_t count, char* target);
   const Page& page(std::uint64_t number);
 
-  std::string name_;
   std::ifstream file_;
-  std::uint64_t size_ = 0, listed_ = 0;
+  std::uint64_t size_, listed_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
 };
 

@@ -1,17 +1,15 @@
-#include "nasbench/formats/ncnn_file.h"
-
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/file_kind.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -82,12 +80,9 @@ bool read_parameter(std::string_view word, NcnnLayer& layer) {
       equals == std::string_view::npos ? std::nullopt : parse_integer(word.substr(0, equals));
   if (!key) return false;
   std::vector<double> numbers;
-  for (std::size_t start = equals + 1; start <= word.size();) {
-    const std::size_t end = std::min(word.find(',', start), word.size());
-    numbers.push_back(parse_number(word.substr(start, end - start)).value_or(0));
-    start = end + 1;
-  }
-  if (is_expression(word.substr(equals + 1))) layer.expression = *key;
+  const std::string value(word.substr(equals + 1));
+  for (const std::string& part : parts_between(value, ",")) numbers.push_back(parse_number(part).value_or(0));
+  if (is_expression(value)) layer.expression = *key;
   const bool is_array = *key <= array_key;
   if (is_array && !numbers.empty()) numbers.erase(numbers.begin());  // how many follow
   layer.parameters[is_array ? array_key - *key : *key] = std::move(numbers);

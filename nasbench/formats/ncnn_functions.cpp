@@ -1,12 +1,8 @@
 // Layers of ncnn that compute element by element.
 
-#include <array>
-#include <map>
-#include <string>
 #include <utility>
 
 #include "nasbench/formats/ncnn_layer.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::nasbench::ncnn {
@@ -25,34 +21,6 @@ const std::map<std::string, std::string>& functions() {
       "HardSigmoid=hard_sigmoid HardSwish=hard_swish Swish=silu Threshold=thresholded_relu");
   return names;
 }
-
-}  // namespace
-
-void one_function(LayerReader& layer) {
-  static const std::array<const char*, 20> unary = {
-      "absolute", "negate", "floor", "ceil", "square", "sqrt",       "rsqrt", "exp",   "log",   "sin",
-      "cos",      "tan",    "asin",  "acos", "atan",   "reciprocal", "tanh",  "log10", "round", "truncate"};
-  const std::string& type = layer.type();
-  if (type == "ReLU") {
-    const double slope = layer.real(0, 0);
-    return layer.give(activated(layer, layer.source(), slope == 0 ? 1 : 2, {slope}));
-  }
-  if (type == "Clip") {
-    constexpr double open = 3.4028234663852886e38;
-    return layer.give(activated(layer, layer.source(), 3, {layer.real(0, -open), layer.real(1, open)}));
-  }
-  const auto known = functions().find(type);
-  NetworkNode node = same_shape(layer, OperatorKind::activation, known == functions().end() ? "" : known->second);
-  if (type == "UnaryOp") node.operation.name = layer.one_of(unary, 0);
-  if (type == "ELU") node.attributes.alpha = layer.real(0, 0.1);
-  if (type == "HardSigmoid") {
-    node.attributes.alpha = layer.real(0, 0.2);
-    node.attributes.beta = layer.real(1, 0.5);
-  }
-  append(layer, std::move(node));
-}
-
-namespace {
 
 /// An operation of two tensors, by the number that BinaryOp has for it.
 struct Operation {
@@ -93,6 +61,30 @@ bool broadcasts(const Shape& a, const Shape& b) {
 }
 
 }  // namespace
+
+void one_function(LayerReader& layer) {
+  static const std::array<const char*, 20> unary = {
+      "absolute", "negate", "floor", "ceil", "square", "sqrt",       "rsqrt", "exp",   "log",   "sin",
+      "cos",      "tan",    "asin",  "acos", "atan",   "reciprocal", "tanh",  "log10", "round", "truncate"};
+  const std::string& type = layer.type();
+  if (type == "ReLU") {
+    const double slope = layer.real(0, 0);
+    return layer.give(activated(layer, layer.source(), slope == 0 ? 1 : 2, {slope}));
+  }
+  if (type == "Clip") {
+    constexpr double open = 3.4028234663852886e38;
+    return layer.give(activated(layer, layer.source(), 3, {layer.real(0, -open), layer.real(1, open)}));
+  }
+  const auto known = functions().find(type);
+  NetworkNode node = same_shape(layer, OperatorKind::activation, known == functions().end() ? "" : known->second);
+  if (type == "UnaryOp") node.operation.name = layer.one_of(unary, 0);
+  if (type == "ELU") node.attributes.alpha = layer.real(0, 0.1);
+  if (type == "HardSigmoid") {
+    node.attributes.alpha = layer.real(0, 0.2);
+    node.attributes.beta = layer.real(1, 0.5);
+  }
+  append(layer, std::move(node));
+}
 
 void binary(LayerReader& layer) {
   const int number = layer.whole(0, 0);

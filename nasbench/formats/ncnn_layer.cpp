@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "nasbench/graph/limits.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
 namespace {
@@ -113,16 +112,9 @@ Source activated(LayerReader& layer, const Source& source, int kind, const std::
   const std::string& function = functions[static_cast<std::size_t>(kind)];
   const auto number = [&](std::size_t i) { return i < numbers.size() ? numbers[i] : 0.0; };
   const bool relu6 = function == "clip" && number(0) == 0 && number(1) == 6;
-  NetworkNode node;
-  node.name = layer.name() + "_activation";
-  node.operation.kind = OperatorKind::activation;
-  node.operation.name = relu6 ? "relu6" : function;
-  node.operation.type = layer.builder().type(source).type;
-  node.inputs = {source};
-  node.outputs = {layer.builder().type(source)};
-  if (function == "leaky_relu" || (function == "clip" && !relu6)) node.attributes.alpha = number(0);
-  if (function == "clip" && !relu6) node.attributes.beta = number(1);
-  return layer.builder().append(std::move(node));
+  const bool clips = function == "clip" && !relu6;
+  return layer.builder().activation(layer.name() + "_activation", source, relu6 ? "relu6" : function,
+                                    clips || function == "leaky_relu" ? number(0) : 0, clips ? number(1) : 0);
 }
 
 }  // namespace tenshot::nasbench::ncnn

@@ -1,17 +1,11 @@
 // Layers of ncnn that are products of matrices, with weights or without.
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
-#include "nasbench/graph/onnx_einsum.h"
 #include "nasbench/graph/onnx_steps.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
 
@@ -31,16 +25,14 @@ void inner_product(LayerReader& layer) {
   layer.give_activated(layer.builder().linear(layer.name(), x, units, layer.whole(1, 0) != 0));
 }
 
-namespace {
-
-Source swapped(LayerReader& layer, const Source& source) {
+static Source swapped(LayerReader& layer, const Source& source) {
   if (layer.builder().type(source).shape.size() < 3)
     throw FormatError("it transposes a tensor of less than two dimensions");
   return layer.builder().swap_last(layer.name() + "_transposed", source);
 }
 
 /// A product of a computed tensor, its rows as they are or its columns, and weights of `units` columns.
-Source weighed(LayerReader& layer, bool by_column, std::int64_t inner, std::int64_t units, bool bias) {
+static Source weighed(LayerReader& layer, bool by_column, std::int64_t inner, std::int64_t units, bool bias) {
   const Source x = by_column ? swapped(layer, layer.source()) : layer.source();
   const Shape shape = layer.builder().type(x).shape;
   if (units < 1 || (inner > 0 && shape.back() != inner)) {
@@ -49,8 +41,6 @@ Source weighed(LayerReader& layer, bool by_column, std::int64_t inner, std::int6
   }
   return layer.builder().linear(layer.name(), x, units, bias);
 }
-
-}  // namespace
 
 void gemm(LayerReader& layer) {
   const bool transposed_a = layer.whole(2, 0) != 0, transposed_b = layer.whole(3, 0) != 0;

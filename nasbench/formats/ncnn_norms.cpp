@@ -1,17 +1,11 @@
 // Layers of ncnn that normalise, reduce, keep a state, or look something up.
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <map>
 #include <numeric>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
 

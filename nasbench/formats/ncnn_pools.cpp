@@ -1,11 +1,7 @@
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <utility>
 
 #include "nasbench/formats/ncnn_windows.h"
-#include "nasbench/graph/limits.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
 namespace {

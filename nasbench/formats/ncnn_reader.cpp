@@ -7,9 +7,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
-#include "nasbench/formats/ncnn_file.h"
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"

@@ -1,16 +1,11 @@
 // Layers of ncnn that move numbers: shapes, parts and joins.
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
 namespace {
@@ -25,6 +20,48 @@ void give_shape(LayerReader& layer, const Shape& shape) {
 
 /// Parameters `keys` that say something of a blob's dimensions, the outermost first: channels, depth, height, width.
 constexpr std::array<std::int64_t, 4> dimension_keys = {2, 11, 1, 0};
+
+/// The axes that the array 3 names, or the flags of width, height, depth and channels, in a blob of `rank` dimensions
+/// besides the batch; from the front, 1 being the first.
+std::vector<std::size_t> named_axes(const LayerReader& layer, std::size_t rank) {
+  std::vector<std::size_t> axes;
+  for (const std::int64_t axis : layer.list(3)) {
+    const std::int64_t front = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+    if (front < 0 || front >= static_cast<std::int64_t>(rank)) {
+      throw FormatError("there is no axis " + std::to_string(axis));
+    }
+    axes.push_back(static_cast<std::size_t>(front) + 1);
+  }
+  if (!axes.empty()) return axes;
+  if (layer.whole(2, 0) != 0 && rank > 2) axes.push_back(1);
+  if (layer.whole(11, 0) != 0 && rank > 3) axes.push_back(2);
+  if (layer.whole(1, 0) != 0 && rank > 1) axes.push_back(rank - 1);
+  if (layer.whole(0, 0) != 0 && rank > 0) axes.push_back(rank);
+  return axes;
+}
+
+struct Part {
+  std::int64_t start, length;
+};
+
+void give_parts(LayerReader& layer, const std::vector<std::pair<std::int64_t, Part>>& parts) {
+  Shape shape = layer.shape();
+  NetworkNode node = layer.node(OperatorKind::split, shape, "slice");
+  node.inputs = {layer.source()};
+  node.operation.constants.clear();  // a second input says the size
+  for (const auto& [axis, part] : parts) {
+    std::int64_t& extent = shape[static_cast<std::size_t>(axis)];
+    if (part.start < 0 || part.length < 1 || part.start > extent - part.length) {
+      throw FormatError("its part does not lie in " + format(layer.shape()));
+    }
+    extent = part.length;
+    node.attributes.axes.push_back(axis);
+    node.attributes.starts.push_back(part.start);
+    node.attributes.steps.push_back(1);
+  }
+  node.outputs[0].shape = shape;
+  layer.give(layer.builder().append(std::move(node)));
+}
 
 }  // namespace
 
@@ -54,29 +91,6 @@ void reshape(LayerReader& layer) {
 }
 
 void flatten(LayerReader& layer) { give_shape(layer, {1, element_count(layer.shape())}); }
-
-namespace {
-
-/// The axes that the array 3 names, or the flags of width, height, depth and channels, in a blob of `rank` dimensions
-/// besides the batch; from the front, 1 being the first.
-std::vector<std::size_t> named_axes(const LayerReader& layer, std::size_t rank) {
-  std::vector<std::size_t> axes;
-  for (const std::int64_t axis : layer.list(3)) {
-    const std::int64_t front = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
-    if (front < 0 || front >= static_cast<std::int64_t>(rank)) {
-      throw FormatError("there is no axis " + std::to_string(axis));
-    }
-    axes.push_back(static_cast<std::size_t>(front) + 1);
-  }
-  if (!axes.empty()) return axes;
-  if (layer.whole(2, 0) != 0 && rank > 2) axes.push_back(1);
-  if (layer.whole(11, 0) != 0 && rank > 3) axes.push_back(2);
-  if (layer.whole(1, 0) != 0 && rank > 1) axes.push_back(rank - 1);
-  if (layer.whole(0, 0) != 0 && rank > 0) axes.push_back(rank);
-  return axes;
-}
-
-}  // namespace
 
 void squeeze(LayerReader& layer) {
   Shape shape = layer.shape();
@@ -166,33 +180,6 @@ void slice(LayerReader& layer) {
   const std::vector<Source> parts = layer.builder().split(layer.name(), layer.source(), sizes, axis);
   for (std::size_t i = 0; i < layer.outputs(); ++i) layer.give(parts[i]);
 }
-
-namespace {
-
-struct Part {
-  std::int64_t start, length;
-};
-
-void give_parts(LayerReader& layer, const std::vector<std::pair<std::int64_t, Part>>& parts) {
-  Shape shape = layer.shape();
-  NetworkNode node = layer.node(OperatorKind::split, shape, "slice");
-  node.inputs = {layer.source()};
-  node.operation.constants.clear();  // a second input says the size
-  for (const auto& [axis, part] : parts) {
-    std::int64_t& extent = shape[static_cast<std::size_t>(axis)];
-    if (part.start < 0 || part.length < 1 || part.start > extent - part.length) {
-      throw FormatError("its part does not lie in " + format(layer.shape()));
-    }
-    extent = part.length;
-    node.attributes.axes.push_back(axis);
-    node.attributes.starts.push_back(part.start);
-    node.attributes.steps.push_back(1);
-  }
-  node.outputs[0].shape = shape;
-  layer.give(layer.builder().append(std::move(node)));
-}
-
-}  // namespace
 
 void crop(LayerReader& layer) {
   const Shape& from = layer.shape();

@@ -1,16 +1,12 @@
 // Layers of ncnn that make images larger or smaller, and boxes over them.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
-#include <string>
 #include <utility>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
 

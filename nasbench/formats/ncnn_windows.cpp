@@ -1,12 +1,7 @@
 #include "nasbench/formats/ncnn_windows.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <utility>
-
-#include "nasbench/graph/limits.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
 
@@ -162,7 +157,7 @@ void volume_convolution(LayerReader& layer) {
   }
   const std::int64_t units = layer.whole(0, 0);
   const auto stretched = [](std::int64_t length, const AxisWindow& a) {
-    return (length - 1) * a.stride + std::int64_t{a.dilation} * (a.kernel - 1) + 1 - a.before - a.behind;
+    return stretched_length(length, a.kernel, a.stride, a.dilation, std::int64_t{a.before} + a.behind);
   };
   Shape output = transposed ? volume_shape(layer, units, convolution_keys, stretched)
                             : volume_shape(layer, units, convolution_keys, positions);
@@ -195,7 +190,7 @@ void deconvolution(LayerReader& layer) {
   if (layer.has(20)) {  // the size itself, whatever the padding is
     const WindowOptions& w = options.window;
     const auto surplus = [](std::int64_t wanted, std::int64_t in, int kernel, int stride, int dilation) {
-      const std::int64_t given = (in - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1;
+      const std::int64_t given = stretched_length(in, kernel, stride, dilation, 0);
       return static_cast<int>(std::clamp<std::int64_t>(wanted - given, -(1 << 30), 1 << 30));
     };
     const int width = layer.whole(20, 0), height = layer.whole(21, width);

@@ -1,7 +1,6 @@
 #include "nasbench/formats/tflite_file.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 

@@ -1,15 +1,10 @@
 // Operators of TensorFlow Lite that compute element by element, normalise or reduce, and those that stay opaque.
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "nasbench/formats/tflite_operation.h"
-#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::tflite {
@@ -23,12 +18,47 @@ Source over_image(Operation& op, std::size_t input) {
   return op.builder().reshape(op.name() + "_aligned", op.source(input), image_shape(whole));
 }
 
+/// The weights of one direction of a recurrent layer, the first of which is input `first`, as ONNX has them: 1 × gates
+/// and units × inputs, then × outputs, then the biases and the peepholes; a projection is 1 × outputs × units. Of an
+/// LSTM each gate has tensors of its own, the first of each four being left out where it is coupled.
+std::vector<Shape> direction_of(const Operation& op, std::size_t first, std::size_t gates) {
+  const bool lstm = gates > 1;
+  const std::size_t biases = first + (lstm ? 11 : 2), peepholes = first + 8, projection = first + 15;
+  std::vector<Shape> weights;
+  for (const std::size_t begin : {first, first + gates}) {
+    Shape all = {1, 0, 0};
+    for (std::size_t i = begin; i < begin + gates; ++i) {
+      if (!op.is_constant(i) || op.shape(i).size() != 2) continue;
+      all[1] += op.shape(i)[0];
+      all[2] = op.shape(i)[1];
+    }
+    if (all[1] < 1 || all[2] < 1) throw FormatError("it has no weights");
+    weights.push_back(std::move(all));
+  }
+  const auto add_vectors = [&](std::size_t begin, std::size_t end) {
+    std::int64_t numbers = 0;
+    for (std::size_t i = begin; i < end; ++i) numbers += op.is_constant(i) ? element_count(op.shape(i)) : 0;
+    if (numbers > 0) weights.push_back({1, numbers});
+  };
+  add_vectors(biases, biases + gates);
+  if (lstm) add_vectors(peepholes, biases);
+  if (lstm && op.is_constant(projection) && op.shape(projection).size() == 2) {
+    weights.push_back({1, op.shape(projection)[0], op.shape(projection)[1]});
+    add_vectors(projection + 1, projection + 2);
+  }
+  return weights;
+}
+
+void give_all(Operation& op, NetworkNode node) {
+  for (std::size_t i = 1; i < op.outputs(); ++i) node.outputs.push_back({op.output(i).shape, op.output_type(i)});
+  op.give(op.builder().append(std::move(node)));
+  for (std::size_t i = 1; i < op.outputs(); ++i) op.give({op.given().front().node, static_cast<int>(i)});
+}
+
 }  // namespace
 
 void function(Operation& op) {
-  NetworkNode node = op.node(OperatorKind::activation, op.shape(), rule_of(op.code(), "")->name);
-  node.inputs = {op.source()};
-  node.operation.constants.clear();
+  NetworkNode node = op.lone_node(OperatorKind::activation, op.shape(), rule_of(op.code(), "")->name);
   OperatorAttributes& attributes = node.attributes;
   if (op.code() == code::leaky_relu) attributes.alpha = op.real(0);
   if (op.code() == code::elu) attributes.alpha = 1;
@@ -86,47 +116,6 @@ void reduce(Operation& op) {
   op.append(std::move(node));
 }
 
-namespace {
-
-/// The weights of one direction of a recurrent layer, the first of which is input `first`, as ONNX has them: 1 × gates
-/// and units × inputs, then × outputs, then the biases and the peepholes; a projection is 1 × outputs × units. Of an
-/// LSTM each gate has tensors of its own, the first of each four being left out where it is coupled.
-std::vector<Shape> direction_of(const Operation& op, std::size_t first, std::size_t gates) {
-  const bool lstm = gates > 1;
-  const std::size_t biases = first + (lstm ? 11 : 2), peepholes = first + 8, projection = first + 15;
-  std::vector<Shape> weights;
-  for (const std::size_t begin : {first, first + gates}) {
-    Shape all = {1, 0, 0};
-    for (std::size_t i = begin; i < begin + gates; ++i) {
-      if (!op.is_constant(i) || op.shape(i).size() != 2) continue;
-      all[1] += op.shape(i)[0];
-      all[2] = op.shape(i)[1];
-    }
-    if (all[1] < 1 || all[2] < 1) throw FormatError("it has no weights");
-    weights.push_back(std::move(all));
-  }
-  const auto add_vectors = [&](std::size_t begin, std::size_t end) {
-    std::int64_t numbers = 0;
-    for (std::size_t i = begin; i < end; ++i) numbers += op.is_constant(i) ? element_count(op.shape(i)) : 0;
-    if (numbers > 0) weights.push_back({1, numbers});
-  };
-  add_vectors(biases, biases + gates);
-  if (lstm) add_vectors(peepholes, biases);
-  if (lstm && op.is_constant(projection) && op.shape(projection).size() == 2) {
-    weights.push_back({1, op.shape(projection)[0], op.shape(projection)[1]});
-    add_vectors(projection + 1, projection + 2);
-  }
-  return weights;
-}
-
-void give_all(Operation& op, NetworkNode node) {
-  for (std::size_t i = 1; i < op.outputs(); ++i) node.outputs.push_back({op.output(i).shape, op.output_type(i)});
-  op.give(op.builder().append(std::move(node)));
-  for (std::size_t i = 1; i < op.outputs(); ++i) op.give({op.given().front().node, static_cast<int>(i)});
-}
-
-}  // namespace
-
 /// A layer with a state, over a sequence or of one step; SVDF has a matrix over features and one over time. The basic
 /// kernel of an LSTM, of one step, has one matrix over its input and its last output.
 void recurrent(Operation& op) {
@@ -134,8 +123,7 @@ void recurrent(Operation& op) {
   constexpr int kernel_type = 3;
   const bool basic = code == code::lstm && op.small(kernel_type) == 1;
   const bool lstm = code == code::lstm || code == code::sequence_lstm || code == code::two_way_lstm;
-  NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
-  node.inputs = {op.source()};
+  NetworkNode node = op.lone_node(OperatorKind::opaque, op.output().shape, op.type());
   std::vector<Shape>& weights = node.operation.constants;
   if (basic) {
     if (op.shape(2).size() != 2) throw FormatError("its weights have the shape " + format(op.shape(2)));

@@ -1,10 +1,7 @@
 // Shapes of TensorFlow Lite's operators, and the numbers of those that compute shapes: for files that leave sizes open.
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "nasbench/formats/tflite_operation.h"
 #include "nasbench/graph/limits.h"

@@ -114,22 +114,19 @@ NetworkNode Operation::node(OperatorKind kind, Shape output, std::string functio
   return node;
 }
 
+NetworkNode Operation::lone_node(OperatorKind kind, Shape output, std::string function, std::size_t input) const {
+  NetworkNode lone = node(kind, std::move(output), std::move(function));
+  lone.inputs = {source(input)};
+  lone.operation.constants.clear();
+  return lone;
+}
+
 void Operation::give_activated(const Source& source, int activation) {
   static const char* const functions[] = {"", "relu", "clip", "relu6", "tanh"};
   if (activation == 0) return give(source);
   if (activation < 0 || activation > 4) throw FormatError("there is no activation " + std::to_string(activation));
-  NetworkNode node;
-  node.name = name_ + "_activation";
-  node.operation.kind = OperatorKind::activation;
-  node.operation.name = functions[activation];
-  node.operation.type = builder_.type(source).type;
-  if (activation == 2) {
-    node.attributes.alpha = -1;
-    node.attributes.beta = 1;
-  }
-  node.inputs = {source};
-  node.outputs = {builder_.type(source)};
-  give(builder_.append(std::move(node)));
+  const bool clips = activation == 2;
+  give(builder_.activation(name_ + "_activation", source, functions[activation], clips ? -1 : 0, clips ? 1 : 0));
 }
 
 void Operation::give_reshaped(const Source& source) {

@@ -86,6 +86,8 @@ class Operation {
   /// A node that reads the computed inputs and gives output 0 in `output`. Constants that were trained are its
   /// constants, in the shape in which they broadcast over the output.
   NetworkNode node(OperatorKind kind, Shape output, std::string function = "") const;
+  /// A node that reads one input alone.
+  NetworkNode lone_node(OperatorKind kind, Shape output, std::string function = "", std::size_t input = 0) const;
   void append(NetworkNode node) { give(builder_.append(std::move(node))); }
 
   /// The next output.
@@ -132,6 +134,10 @@ struct Rule {
 
 /// The rule of a BuiltinOperator, or of a custom one by its name; nothing of one that we do not know.
 const Rule* rule_of(std::int32_t code, const std::string& custom);
+
+/// Which tensors are images: those that windows move over, and all of four dimensions that are alike by what computes
+/// one from the other.
+std::vector<bool> images_of(const TfliteFile& file);
 
 /// Numbers of BuiltinOperator that conversions ask for.
 namespace code {

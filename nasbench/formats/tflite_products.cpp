@@ -1,7 +1,6 @@
 // Operators of TensorFlow Lite with windows or products.
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include "nasbench/formats/tflite_operation.h"
@@ -92,7 +91,8 @@ void transposed_convolution(Operation& op) {
   }
   require_groups(1, image[1], weights[0]);
   const auto surplus = [](std::int64_t in, std::int64_t out, int kernel, int stride) {
-    return static_cast<int>(std::clamp<std::int64_t>((in - 1) * stride + kernel - out, -(1 << 16), 1 << 16));
+    return static_cast<int>(
+        std::clamp<std::int64_t>(stretched_length(in, kernel, stride, 1, out), -(1 << 16), 1 << 16));
   };
   const int height = surplus(image[2], wanted[2], weights[1], options.window.stride.height);
   const int width = surplus(image[3], wanted[3], weights[2], options.window.stride.width);
@@ -109,8 +109,7 @@ void volume_convolution(Operation& op) {
   const bool transposed = op.code() != code::conv_3d;
   const Shape& weights = op.shape(1);
   if (weights.size() != 5) throw FormatError("its weights have the shape " + format(weights));
-  NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
-  node.inputs = {op.source(transposed ? 2 : 0)};
+  NetworkNode node = op.lone_node(OperatorKind::opaque, op.output().shape, op.type(), transposed ? 2 : 0);
   node.operation.constants = {{weights[4], weights[3], weights[0], weights[1], weights[2]}};
   if (op.has(transposed ? 3 : 2)) node.operation.constants.push_back({weights[transposed ? 3 : 4]});
   op.give_activated(op.builder().append(std::move(node)), op.small(4));
@@ -127,13 +126,9 @@ void pool(Operation& op) {
   op.give_activated(result, op.small(numbers.activation));
 }
 
-namespace {
-
-Source swapped(Operation& op, const Source& source, const char* part) {
+static Source swapped(Operation& op, const Source& source, const char* part) {
   return op.builder().swap_last(op.name() + part, source);
 }
-
-}  // namespace
 
 /// Weights are units × inputs; the input is a matrix of so many columns, whatever its shape is.
 void fully_connected(Operation& op) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "nasbench/formats/tflite_file.h"
-#include "nasbench/formats/tflite_layouts.h"
 #include "nasbench/formats/tflite_operation.h"
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
@@ -25,7 +24,7 @@ namespace code = tflite::code;
 class TfliteReader {
  public:
   TfliteReader(TfliteFile file, const NetworkReadOptions& options)
-      : file_(std::move(file)), options_(options), layouts_(file_), values_(file_.tensors.size()) {}
+      : file_(std::move(file)), options_(options), images_(tflite::images_of(file_)), values_(file_.tensors.size()) {}
 
   Network read() {
     read_constants();
@@ -127,7 +126,7 @@ class TfliteReader {
       const Shape shape = input_shape(from);
       require_tensor_size(shape);
       Value value;
-      value.image = layouts_.is_image(static_cast<std::size_t>(input));
+      value.image = images_[static_cast<std::size_t>(input)];
       value.shape = value.image ? tflite::image_shape(shape) : shape;
       value.source = builder_.input(from.name, value.shape, from.type);
       values_[static_cast<std::size_t>(input)] = std::move(value);
@@ -180,7 +179,7 @@ class TfliteReader {
   Value computed(std::int32_t index, const Shape& shape) const {
     require_tensor_size(shape);
     Value value;
-    value.image = layouts_.is_image(static_cast<std::size_t>(index));
+    value.image = images_[static_cast<std::size_t>(index)];
     value.shape = value.image ? tflite::image_shape(shape) : shape;
     return value;
   }
@@ -317,7 +316,7 @@ class TfliteReader {
 
   TfliteFile file_;
   const NetworkReadOptions& options_;
-  tflite::Layouts layouts_;
+  std::vector<bool> images_;  ///< which tensors are
   NetworkBuilder builder_;
   std::vector<std::optional<Value>> values_;
   std::vector<std::size_t> first_nodes_;  ///< how many nodes there are before each operator

@@ -1,12 +1,10 @@
 // Which of TensorFlow Lite's operators are read how: BuiltinOperator of tensorflow/lite/schema/schema.fbs.
 
-#include <array>
-#include <cstdint>
 #include <map>
 #include <sstream>
-#include <string>
 
 #include "nasbench/formats/tflite_operation.h"
+#include "nasbench/support/numbers_below.h"
 
 namespace tenshot::nasbench::tflite {
 namespace {
@@ -73,6 +71,40 @@ const Rule* rule_of(std::int32_t code, const std::string& custom) {
   static const std::map<std::int32_t, Rule> rules = all_rules();
   const auto found = rules.find(code);
   return found == rules.end() ? nullptr : &found->second;
+}
+
+std::vector<bool> images_of(const TfliteFile& file) {
+  std::vector<std::size_t> sets = numbers_below(file.tensors.size());  // of tensors that are alike: the way to a root
+  std::vector<bool> images(sets.size(), false);
+  const auto root = [&sets](std::size_t tensor) {
+    while (sets[tensor] != tensor) {
+      sets[tensor] = sets[sets[tensor]];
+      tensor = sets[tensor];
+    }
+    return tensor;
+  };
+  const auto has_image_rank = [&file](std::size_t i) {
+    return file.tensors[i].shape.size() == 4 && !file.tensors[i].has_data;
+  };
+  for (const TfliteOperator& op : file.operators) {
+    const Rule* rule = rule_of(op.code, op.custom);
+    const bool hands_on = op.code == code::quantize || op.code == code::dequantize || op.code == code::fake_quant;
+    if (rule == nullptr ? !hands_on : rule->layout == Layout::any) continue;
+    std::optional<std::size_t> first;
+    for (const auto* list : {&op.inputs, &op.outputs}) {
+      for (const std::int32_t index : *list) {
+        const auto tensor = static_cast<std::size_t>(index);
+        if (index < 0 || !has_image_rank(tensor)) continue;
+        const std::size_t other = root(tensor), all = first ? root(*first) : other;
+        images[all] = images[all] || images[other] || (rule != nullptr && rule->layout == Layout::images);
+        sets[other] = all;
+        first = all;
+      }
+    }
+  }
+  std::vector<bool> result(sets.size());
+  for (std::size_t i = 0; i < sets.size(); ++i) result[i] = has_image_rank(i) && images[root(i)];
+  return result;
 }
 
 }  // namespace tenshot::nasbench::tflite

@@ -1,8 +1,6 @@
 // Operators of TensorFlow Lite that move numbers: shapes, parts, joins and sizes.
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "nasbench/formats/tflite_operation.h"
@@ -15,9 +13,7 @@ namespace {
 /// A slice of the input with that first element along each axis of the file.
 NetworkNode slice_node(const Operation& op, const std::vector<std::int64_t>& starts,
                        const std::vector<std::int64_t>& steps) {
-  NetworkNode node = op.node(OperatorKind::split, op.output().shape, "slice");
-  node.inputs = {op.source()};
-  node.operation.constants.clear();
+  NetworkNode node = op.lone_node(OperatorKind::split, op.output().shape, "slice");
   const Shape& from = op.shape();
   for (std::size_t i = 0; i < starts.size() && i < from.size(); ++i) {
     const std::int64_t axis = op.axis(static_cast<std::int64_t>(i)), extent = from[static_cast<std::size_t>(axis)];
@@ -127,9 +123,7 @@ void pad(Operation& op) {
   const std::size_t rank = op.shape().size();
   if (zeros.size() != 2 * rank) throw FormatError("its padding is not of two numbers for each dimension");
   Shape shape = op.shape();
-  NetworkNode node = op.node(OperatorKind::pad, shape);
-  node.inputs = {op.source()};
-  node.operation.constants.clear();
+  NetworkNode node = op.lone_node(OperatorKind::pad, shape);
   node.attributes.starts.assign(rank, 0);
   node.attributes.ends.assign(rank, 0);
   node.attributes.mode = op.code() == code::mirror_pad ? "reflect" : "constant";
@@ -150,9 +144,7 @@ void pad(Operation& op) {
 void resize(Operation& op) {
   const bool bilinear = op.code() == code::resize_bilinear;
   const bool aligned = op.flag(bilinear ? 2 : 0), half_pixel = op.flag(bilinear ? 3 : 1);
-  NetworkNode node = op.node(OperatorKind::resize, op.output().shape);
-  node.inputs = {op.source()};
-  node.operation.constants.clear();
+  NetworkNode node = op.lone_node(OperatorKind::resize, op.output().shape);
   node.attributes.mode = bilinear ? (aligned      ? "linear_aligned"
                                      : half_pixel ? "linear"
                                                   : "other")

@@ -1,7 +1,6 @@
 #include "nasbench/graph/limits.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
 #include <string>
 

@@ -48,13 +48,6 @@ void require_groups(const std::string& name, int groups, std::int64_t in, std::i
   }
 }
 
-void set_window(NetworkNode& node, const WindowOptions& window) {
-  node.operation.kernel = window.kernel;
-  node.operation.stride = window.stride;
-  node.operation.dilation = window.dilation;
-  node.attributes.padding = window.padding;
-}
-
 }  // namespace
 
 WindowOptions same_window(int kernel, int stride) {
@@ -77,6 +70,10 @@ std::int64_t window_positions(std::int64_t length, int kernel, int stride, int d
   // The last window, if it lies in the image only in part, has to begin within the image or the zeros before it.
   if (ceil_mode && room % stride != 0 && positions * stride < length + before) ++positions;
   return positions;
+}
+
+std::int64_t stretched_length(std::int64_t length, int kernel, int stride, int dilation, std::int64_t cut) {
+  return (length - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1 - cut;
 }
 
 Padding same_padding(const Shape& image, const WindowOptions& window, bool more_before) {
@@ -110,9 +107,11 @@ Source NetworkBuilder::input(std::string name, Shape shape, ElementType type) {
   return {-1, static_cast<int>(network_.inputs.size()) - 1};
 }
 
-NetworkNode NetworkBuilder::node(OperatorKind kind, std::string name, std::vector<Source> inputs, Shape output) const {
+NetworkNode NetworkBuilder::node(OperatorKind kind, std::string name, std::vector<Source> inputs, Shape output,
+                                 std::string function) const {
   NetworkNode node;
   node.operation.kind = kind;
+  node.operation.name = std::move(function);
   node.operation.type = inputs.empty() ? ElementType::float32 : type(inputs.front()).type;
   node.name = std::move(name);
   node.inputs = std::move(inputs);
@@ -132,16 +131,22 @@ Source NetworkBuilder::append(NetworkNode node) {
   return {static_cast<int>(network_.nodes.size()) - 1, 0};
 }
 
+Source NetworkBuilder::append_window(NetworkNode node, const ConvolutionOptions& options) {
+  node.operation.kernel = options.window.kernel;
+  node.operation.stride = options.window.stride;
+  node.operation.dilation = options.window.dilation;
+  node.operation.groups = options.groups;
+  node.operation.bias = options.bias;
+  node.attributes.padding = options.window.padding;
+  return append(std::move(node));
+}
+
 Source NetworkBuilder::convolution(std::string name, const Source& input, std::int64_t channels,
                                    const ConvolutionOptions& options) {
   const Shape& shape = type(input).shape;
   const Shape output = windowed_shape(name, shape, channels, options.window, false);
   require_groups(name, options.groups, shape[1], channels);
-  NetworkNode added = node(OperatorKind::convolution, std::move(name), {input}, output);
-  set_window(added, options.window);
-  added.operation.groups = options.groups;
-  added.operation.bias = options.bias;
-  return append(std::move(added));
+  return append_window(node(OperatorKind::convolution, std::move(name), {input}, output), options);
 }
 
 Source NetworkBuilder::transposed_convolution(std::string name, const Source& input, std::int64_t channels,
@@ -150,20 +155,13 @@ Source NetworkBuilder::transposed_convolution(std::string name, const Source& in
   require_image(name, shape);
   require_groups(name, options.groups, shape[1], channels);
   const auto& [kernel, stride, padding, dilation] = options.window;
-  const auto length = [](std::int64_t in, int k, int s, int d, int zeros, int more) {
-    return (in - 1) * s + std::int64_t{d} * (k - 1) + 1 - zeros + more;
-  };
-  const Shape output = {
-      shape[0], channels,
-      length(shape[2], kernel.height, stride.height, dilation.height, padding.top + padding.bottom,
-             output_padding.height),
-      length(shape[3], kernel.width, stride.width, dilation.width, padding.left + padding.right, output_padding.width)};
+  const Shape output = {shape[0], channels,
+                        stretched_length(shape[2], kernel.height, stride.height, dilation.height,
+                                         padding.top + padding.bottom - output_padding.height),
+                        stretched_length(shape[3], kernel.width, stride.width, dilation.width,
+                                         padding.left + padding.right - output_padding.width)};
   if (output[2] < 1 || output[3] < 1) refuse(name, ": its padding leaves nothing");
-  NetworkNode added = node(OperatorKind::transposed_convolution, std::move(name), {input}, output);
-  set_window(added, options.window);
-  added.operation.groups = options.groups;
-  added.operation.bias = options.bias;
-  return append(std::move(added));
+  return append_window(node(OperatorKind::transposed_convolution, std::move(name), {input}, output), options);
 }
 
 Source NetworkBuilder::linear(std::string name, const Source& input, std::int64_t units, bool bias) {
@@ -190,10 +188,9 @@ Source NetworkBuilder::pool(OperatorKind kind, std::string name, const Source& i
   const Shape& shape = type(input).shape;
   const Shape output = windowed_shape(name, shape, shape.size() == 4 ? shape[1] : 0, options.window, options.ceil_mode);
   NetworkNode added = node(kind, std::move(name), {input}, output);
-  set_window(added, options.window);
   added.attributes.ceil_mode = options.ceil_mode;
   added.attributes.count_padding = options.count_padding;
-  return append(std::move(added));
+  return append_window(std::move(added), {options.window});
 }
 
 Source NetworkBuilder::max_pool(std::string name, const Source& input, const PoolOptions& options) {
@@ -212,20 +209,22 @@ Source NetworkBuilder::global_average_pool(std::string name, const Source& input
 }
 
 Source NetworkBuilder::same_shape(OperatorKind kind, std::string name, const Source& input, std::string function) {
-  NetworkNode added = node(kind, std::move(name), {input}, type(input).shape);
-  added.operation.name = std::move(function);
-  return append(std::move(added));
+  return append(node(kind, std::move(name), {input}, type(input).shape, std::move(function)));
 }
 
 Source NetworkBuilder::activation(std::string name, const Source& input, std::string function) {
-  const Source added = same_shape(OperatorKind::activation, std::move(name), input, function);
-  OperatorAttributes& attributes = network_.nodes.back().attributes;
-  if (function == "hard_sigmoid") {  // relu6(x + 3) / 6
-    attributes.alpha = 1.0 / 6;
-    attributes.beta = 0.5;
-  }
-  if (function == "leaky_relu") attributes.alpha = 0.01;
-  if (function == "elu") attributes.alpha = 1;
+  const bool hard_sigmoid = function == "hard_sigmoid";  // relu6(x + 3) / 6
+  double alpha = hard_sigmoid ? 1.0 / 6 : 0;
+  if (function == "leaky_relu") alpha = 0.01;
+  if (function == "elu") alpha = 1;
+  return activation(std::move(name), input, std::move(function), alpha, hard_sigmoid ? 0.5 : 0);
+}
+
+Source NetworkBuilder::activation(std::string name, const Source& input, std::string function, double alpha,
+                                  double beta) {
+  const Source added = same_shape(OperatorKind::activation, std::move(name), input, std::move(function));
+  network_.nodes.back().attributes.alpha = alpha;
+  network_.nodes.back().attributes.beta = beta;
   return added;
 }
 

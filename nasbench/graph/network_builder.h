@@ -62,6 +62,8 @@ class NetworkBuilder {
   Source global_average_pool(std::string name, const Source& input, bool keep_positions = false);
   /// `function`: "relu", "relu6", "hard_swish", "hard_sigmoid", "silu", "sigmoid", "gelu", "tanh".
   Source activation(std::string name, const Source& input, std::string function);
+  /// Any function, with the numbers that OperatorAttributes has for it.
+  Source activation(std::string name, const Source& input, std::string function, double alpha, double beta);
   Source batch_norm(std::string name, const Source& input, double epsilon = batch_norm_epsilon);
   Source layer_norm(std::string name, const Source& input, double epsilon = batch_norm_epsilon);
   Source group_norm(std::string name, const Source& input, int groups, double epsilon = batch_norm_epsilon);
@@ -80,6 +82,9 @@ class NetworkBuilder {
   /// The last two dimensions change places.
   Source swap_last(std::string name, const Source& input);
 
+  /// A node that append() takes, of the type of its first input.
+  NetworkNode node(OperatorKind kind, std::string name, std::vector<Source> inputs, Shape output,
+                   std::string function = "") const;
   /// Adds a node as it is, its shapes given; `node.operation.inputs` and `output` are filled in.
   Source append(NetworkNode node);
 
@@ -92,7 +97,7 @@ class NetworkBuilder {
   Source same_shape(OperatorKind kind, std::string name, const Source& input, std::string function = "");
   Source pool(OperatorKind kind, std::string name, const Source& input, const PoolOptions& options);
   Source broadcast(OperatorKind kind, std::string name, const Source& left, const Source& right);
-  NetworkNode node(OperatorKind kind, std::string name, std::vector<Source> inputs, Shape output) const;
+  Source append_window(NetworkNode node, const ConvolutionOptions& options);
 
   Network network_;
   std::set<std::string> names_;
@@ -107,6 +112,9 @@ void set_reduction(NetworkNode& node, const std::string& name, std::vector<std::
 /// not fit.
 std::int64_t window_positions(std::int64_t length, int kernel, int stride, int dilation, int before, int after,
                               bool ceil_mode);
+
+/// How long what a transposed convolution makes of `length` pixels is, where it cuts off `cut` of them.
+std::int64_t stretched_length(std::int64_t length, int kernel, int stride, int dilation, std::int64_t cut);
 
 /// Zeros around an image (batch × channels × height × width) so that the window takes ⌈extent / stride⌉ positions along
 /// either side; of an odd number one more lies behind, or before.

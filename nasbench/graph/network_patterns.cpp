@@ -1,11 +1,11 @@
-#include "nasbench/graph/network_patterns.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "nasbench/graph/network_reading.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -37,16 +37,19 @@ class NodeUses {
   int of(int node) const { return uses_[static_cast<std::size_t>(node)]; }
   const NetworkNode& node(int index) const { return network_.nodes[static_cast<std::size_t>(index)]; }
 
-  /// The node that gives `source`, if it is of that kind and has no other reader.
-  const NetworkNode* inner(const Source& source, Kind kind) const {
+  /// The node that gives `source`, if it is of that kind, and of that name if one is given, and has no other reader.
+  const NetworkNode* inner(const Source& source, Kind kind, const char* name = nullptr) const {
     if (source.node < 0) return nullptr;
     const NetworkNode& found = node(source.node);
-    return found.operation.kind == kind && of(source.node) == 1 && found.outputs.size() == 1 ? &found : nullptr;
+    const bool fits = found.operation.kind == kind && (name == nullptr || found.operation.name == name);
+    return fits && of(source.node) == 1 && found.outputs.size() == 1 ? &found : nullptr;
   }
 
-  const NetworkNode* inner(const Source& source, Kind kind, const char* name) const {
-    const NetworkNode* found = inner(source, kind);
-    return found != nullptr && found->operation.name == name ? found : nullptr;
+  /// The same of an input of `reader`, which may be a null pointer.
+  const NetworkNode* before(const NetworkNode* reader, Kind kind, const char* name = nullptr,
+                            std::size_t input = 0) const {
+    if (reader == nullptr || input >= reader->inputs.size()) return nullptr;
+    return inner(reader->inputs[input], kind, name);
   }
 
  private:
@@ -104,9 +107,9 @@ std::optional<Match> single_reshape(const NodeUses& nodes, const NetworkNode& la
 std::optional<Match> shuffle(const NodeUses& nodes, const NetworkNode& last) {
   if (last.operation.kind != Kind::reshape || last.operation.output.size() != 4) return std::nullopt;
   const NetworkNode* swapped = nodes.inner(last.inputs[0], Kind::transpose);
-  if (swapped == nullptr || swapped->attributes.axes != std::vector<std::int64_t>{0, 2, 1, 3, 4}) return std::nullopt;
-  const NetworkNode* grouped = nodes.inner(swapped->inputs[0], Kind::reshape);
+  const NetworkNode* grouped = nodes.before(swapped, Kind::reshape);
   if (grouped == nullptr || grouped->operation.inputs[0] != last.operation.output) return std::nullopt;
+  if (swapped->attributes.axes != std::vector<std::int64_t>{0, 2, 1, 3, 4}) return std::nullopt;
   const Shape &image = last.operation.output, &parts = grouped->operation.output;
   if (parts[0] != image[0] || parts[3] != image[2] || parts[4] != image[3]) return std::nullopt;
   Match match{like(last, Kind::shuffle, grouped->inputs), {last.inputs[0].node, swapped->inputs[0].node}};
@@ -120,7 +123,7 @@ std::optional<Match> hard_sigmoid(const NodeUses& nodes, const NetworkNode& last
                        !last.attributes.constant_first && has_constant(&last, 6);
   if (!divided && !(last.operation.kind == Kind::multiply && has_constant(&last, 1.0 / 6))) return std::nullopt;
   const NetworkNode* relu6 = nodes.inner(last.inputs[0], Kind::activation, "relu6");
-  const NetworkNode* sum = relu6 == nullptr ? nullptr : nodes.inner(relu6->inputs[0], Kind::add);
+  const NetworkNode* sum = nodes.before(relu6, Kind::add);
   if (!has_constant(sum, 3)) return std::nullopt;
   Match match{like(last, Kind::activation, sum->inputs, "hard_sigmoid"), {last.inputs[0].node, relu6->inputs[0].node}};
   match.node.attributes.alpha = static_cast<double>(1.0F / 6);
@@ -147,10 +150,9 @@ std::optional<Match> gated(const NodeUses& nodes, const NetworkNode& last) {
 std::optional<Match> error_function(const NodeUses& nodes, const Source& source) {
   const NetworkNode* sum = nodes.inner(source, Kind::add);
   if (!has_constant(sum, 1)) return std::nullopt;
-  const NetworkNode* erf = nodes.inner(sum->inputs[0], Kind::activation, "erf");
-  if (erf == nullptr) return std::nullopt;
-  const NetworkNode* scaled = nodes.inner(erf->inputs[0], Kind::elementwise, "divide");
-  if (scaled == nullptr) scaled = nodes.inner(erf->inputs[0], Kind::multiply);
+  const NetworkNode* erf = nodes.before(sum, Kind::activation, "erf");
+  const NetworkNode* scaled = nodes.before(erf, Kind::elementwise, "divide");
+  if (scaled == nullptr) scaled = nodes.before(erf, Kind::multiply);
   if (!has_constant(scaled, std::sqrt(2.0)) && !has_constant(scaled, std::sqrt(0.5))) return std::nullopt;
   if ((scaled->operation.kind == Kind::multiply) != has_constant(scaled, std::sqrt(0.5))) return std::nullopt;
   return Match{like(*scaled, Kind::activation, scaled->inputs, "gelu"),
@@ -194,17 +196,17 @@ std::optional<Match> layer_norm(const NodeUses& nodes, const NetworkNode& shift)
   const std::int64_t channels = shift.operation.output.back();
   if (!has_vector(shift, channels)) return std::nullopt;
   const NetworkNode* scale = nodes.inner(shift.inputs[0], Kind::multiply);
-  if (scale == nullptr || !has_vector(*scale, channels)) return std::nullopt;
-  const NetworkNode* ratio = nodes.inner(scale->inputs[0], Kind::elementwise, "divide");
-  if (ratio == nullptr || ratio->inputs.size() != 2) return std::nullopt;
-  const NetworkNode* root = nodes.inner(ratio->inputs[1], Kind::activation, "sqrt");
-  const NetworkNode* sum = root == nullptr ? nullptr : nodes.inner(root->inputs[0], Kind::add);
-  if (sum == nullptr || sum->inputs.size() != 1 || !sum->operation.constants.empty()) return std::nullopt;
-  const NetworkNode* variance = nodes.inner(sum->inputs[0], Kind::reduce);
-  if (!is_last_axis_mean(variance)) return std::nullopt;
-  const NetworkNode* square = nodes.inner(variance->inputs[0], Kind::elementwise, "power");
+  const NetworkNode* ratio = nodes.before(scale, Kind::elementwise, "divide");
+  const NetworkNode* root = nodes.before(ratio, Kind::activation, "sqrt", 1);
+  const NetworkNode* sum = nodes.before(root, Kind::add);
+  const NetworkNode* variance = nodes.before(sum, Kind::reduce);
+  const NetworkNode* square = nodes.before(variance, Kind::elementwise, "power");
+  if (!has_constant(square, 2) || !has_vector(*scale, channels) || ratio->inputs.size() != 2 ||
+      sum->inputs.size() != 1 || !sum->operation.constants.empty() || !is_last_axis_mean(variance)) {
+    return std::nullopt;
+  }
   const Source centred = ratio->inputs[0];
-  if (!has_constant(square, 2) || square->inputs[0] != centred || centred.node < 0) return std::nullopt;
+  if (square->inputs[0] != centred || centred.node < 0) return std::nullopt;
   const NetworkNode& difference = nodes.node(centred.node);
   if (difference.operation.name != "subtract" || difference.inputs.size() != 2 || nodes.of(centred.node) != 2) {
     return std::nullopt;
@@ -224,11 +226,11 @@ std::optional<Match> group_norm(const NodeUses& nodes, const NetworkNode& shift)
   const Shape& image = shift.operation.output;
   if (!has_vector(shift, image[1])) return std::nullopt;
   const NetworkNode* scale = nodes.inner(shift.inputs[0], Kind::multiply);
-  if (scale == nullptr || !has_vector(*scale, image[1])) return std::nullopt;
-  const NetworkNode* restored = nodes.inner(scale->inputs[0], Kind::reshape);
-  const NetworkNode* norm = restored == nullptr ? nullptr : nodes.inner(restored->inputs[0], Kind::group_norm);
-  const NetworkNode* grouped = norm == nullptr ? nullptr : nodes.inner(norm->inputs[0], Kind::reshape);
-  if (grouped == nullptr || grouped->operation.inputs[0] != image || grouped->operation.output[0] != image[0]) {
+  const NetworkNode* restored = nodes.before(scale, Kind::reshape);
+  const NetworkNode* norm = nodes.before(restored, Kind::group_norm);
+  const NetworkNode* grouped = nodes.before(norm, Kind::reshape);
+  if (grouped == nullptr || !has_vector(*scale, image[1]) || grouped->operation.inputs[0] != image ||
+      grouped->operation.output[0] != image[0]) {
     return std::nullopt;
   }
   Match match{like(shift, Kind::group_norm, grouped->inputs),

@@ -1,17 +1,18 @@
 #include "nasbench/graph/network_reading.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <optional>
-#include <set>
-#include <utility>
+#include <system_error>
 #include <vector>
 
 #include "nasbench/graph/limits.h"
-#include "nasbench/graph/network_patterns.h"
 #include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 
@@ -19,12 +20,10 @@ std::pair<std::string, Shape> parse_input_shape(std::string_view text) {
   const std::size_t equals = text.rfind('=');
   Shape shape;
   bool valid = equals != std::string_view::npos && equals > 0 && equals + 1 < text.size();
-  for (std::size_t start = equals + 1; valid && start <= text.size();) {
-    const std::size_t end = std::min(text.find('x', start), text.size());
-    const std::optional<long long> number = parse_integer(text.substr(start, end - start));
-    valid = number.has_value() && *number >= 0;
-    if (valid) shape.push_back(*number);
-    start = end + 1;
+  for (const std::string& part : parts_between(std::string(text.substr(equals + 1)), "x")) {
+    const std::optional<long long> number = parse_integer(part);
+    valid = valid && number.has_value() && *number >= 0;
+    shape.push_back(number.value_or(0));
   }
   if (!valid) {
     throw InputError("'" + std::string(text) + "' is no shape of an input; a correct one is input=1x3x224x224");
@@ -48,6 +47,19 @@ std::string example_shape(const Shape& open, std::int64_t batch) {
     dimensions.push_back(std::to_string(open[i] > 0 ? open[i] : usual));
   }
   return joined(dimensions, "x");
+}
+
+std::uint64_t open_network_file(std::ifstream& file, const std::filesystem::path& path, const std::string& kind) {
+  std::error_code failed;
+  const std::string cannot_read = "cannot read '" + path.string() + "': ";
+  if (std::filesystem::is_directory(path, failed)) throw FileError("'" + path.string() + "' is a folder, no " + kind);
+  file.open(path, std::ios::binary);
+  if (!file) throw FileError(cannot_read + std::strerror(errno));
+  file.seekg(0, std::ios::end);
+  const std::streamoff end = file.tellg();
+  if (end < 0) throw FileError(cannot_read + "it is no regular file");
+  file.seekg(0);
+  return static_cast<std::uint64_t>(end);
 }
 
 bool computes_less(const Network& network, std::size_t first, std::size_t middle) {

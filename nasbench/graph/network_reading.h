@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -36,12 +37,31 @@ void require_inputs(const NetworkReadOptions& options, const std::set<std::strin
 /// leaves open: the batch in front, 3 channels of 224 pixels in an image, 128 steps in a sequence.
 std::string example_shape(const Shape& open, std::int64_t batch = 1);
 
+/// Opens the file to read, and returns how many bytes it has. Throws FileError where it cannot be read, is no regular
+/// file, or is a folder, "no KIND".
+std::uint64_t open_network_file(std::ifstream& file, const std::filesystem::path& path, const std::string& kind);
+
 /// Whether the nodes from `middle` on, a branch of a condition, compute less than those from `first` to before it.
 bool computes_less(const Network& network, std::size_t first, std::size_t middle);
 
 /// What is said of a condition of which the larger branch counts, and of a loop that counts as one iteration.
 std::string remark_on_branches(const std::string& kind, const std::string& name);
 std::string remark_on_open_loop(const std::string& kind, const std::string& name);
+
+/// The network without nodes that no output needs, and with one operator for each group of nodes that stands for one:
+///
+///   linear layer + its constant        → linear with bias
+///   global pool + flattening           → global pool
+///   reshape after reshape              → one of them
+///   reshape to the same shape, padding by nothing → none
+///   reshape, transpose, reshape of channels in groups → shuffle
+///   x · sigmoid(x), x · hard_sigmoid(x), relu6(x + 3) / 6 → SiLU, hard-swish, hard-sigmoid
+///   x · (1 + erf(x / √2)) / 2          → GELU
+///   mean, difference, power, mean, addition, root, division, scale, shift → layer norm
+///   reshape, instance norm, reshape, scale, shift → group norm
+///
+/// Nodes in between are merged only where nothing else reads them.
+Network simplified(Network network);
 
 /// The network that `read` finds in a file: simplified and checked, with a remark on weights that are not understood.
 /// What `read` throws is thrown with the file's name, in one line.

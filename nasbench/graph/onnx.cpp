@@ -5,7 +5,6 @@
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 
-#include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_writing.h"
 #include "nasbench/support/error.h"
 
@@ -154,15 +153,16 @@ std::string OnnxGraphWriter::integers(const std::string& name, const std::vector
   return tensor.name();
 }
 
+const std::string& OnnxGraphWriter::value_of(const Source& source) const {
+  const auto output = static_cast<std::size_t>(source.output);
+  return source.node < 0 ? network_.inputs[output].name : values_[static_cast<std::size_t>(source.node)][output];
+}
+
 void OnnxGraphWriter::write_node(std::size_t index) {
   const NetworkNode& written = network_.nodes[index];
   const LayerWeights weights = random_weights(network_, index, options_.weight_seed);
   OnnxNodeWriting writing{*this, written, weights, {}, is_unflattened({static_cast<int>(index), 0})};
-  for (const Source& source : written.inputs) {
-    const auto output = static_cast<std::size_t>(source.output);
-    writing.inputs.push_back(source.node < 0 ? network_.inputs[output].name
-                                             : values_[static_cast<std::size_t>(source.node)][output]);
-  }
+  for (const Source& source : written.inputs) writing.inputs.push_back(value_of(source));
   onnx::NodeProto& last = write_operator(writing);
   for (const std::string& value : values_[index]) last.add_output(value);
 }
@@ -174,10 +174,7 @@ void OnnxGraphWriter::write() {
   }
   for (std::size_t i = 0; i < network_.nodes.size(); ++i) write_node(i);
   for (std::size_t i = 0; i < network_.outputs.size(); ++i) {  // inputs, and tensors that are an output twice
-    const Source& source = network_.outputs[i];
-    const auto output = static_cast<std::size_t>(source.output);
-    const std::string value =
-        source.node < 0 ? network_.inputs[output].name : values_[static_cast<std::size_t>(source.node)][output];
+    const std::string& value = value_of(network_.outputs[i]);
     if (value == output_name(i)) continue;
     node("Identity", i == 0 ? "identity" : "identity" + std::to_string(i + 1), {value}).add_output(output_name(i));
   }

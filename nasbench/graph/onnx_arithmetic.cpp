@@ -1,13 +1,10 @@
-#include "nasbench/graph/onnx_arithmetic.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
-#include <string>
 
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx_folding.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -15,31 +12,6 @@ namespace {
 
 using onnx::TensorProto;
 using Result = std::optional<OnnxValue>;
-
-template <class Integers, class Reals>
-Result pairwise(const OnnxInputs& inputs, int element, Integers integers, Reals reals) {
-  const OnnxValue &left = *inputs[0], &right = *inputs.at(1);
-  const Shape shape = broadcast_shape(left.shape, right.shape);
-  const std::int64_t count = element_count(shape);
-  if (count > kept_numbers) return std::nullopt;
-  Numbers numbers;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    const std::size_t a = broadcast_index(left.shape, shape, i), b = broadcast_index(right.shape, shape, i);
-    if (!left.numbers->integer || !right.numbers->integer) {
-      const double value = reals(left.numbers->real(a), right.numbers->real(b));
-      if (is_integer(element)) {
-        numbers.integers.push_back(whole_number(value));
-      } else {
-        numbers.reals.push_back(value);
-      }
-      continue;
-    }
-    const std::optional<std::int64_t> value = integers(left.numbers->whole(a), right.numbers->whole(b));
-    if (!value) throw FormatError("the integers of a shape overflow, or are divided by 0");
-    numbers.integers.push_back(*value);
-  }
-  return constant_of(shape, element, std::move(numbers));
-}
 
 using Whole = std::optional<std::int64_t>;
 
@@ -61,16 +33,58 @@ Whole remainder(std::int64_t a, std::int64_t b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+/// What is made of two numbers: of integers, nothing where that overflows, and of reals.
+struct PairFunction {
+  std::function<Whole(std::int64_t, std::int64_t)> of_integers;
+  std::function<double(double, double)> of_reals;
+  bool is_truth = false;
+};
+
+template <class Function>
+PairFunction of_either(Function function, bool is_truth = false) {
+  return {function, function, is_truth};
+}
+
+const std::map<std::string, PairFunction>& pair_functions() {
+  const auto power = [](auto a, auto b) { return std::pow(static_cast<double>(a), static_cast<double>(b)); };
+  const auto whole_power = [power](std::int64_t a, std::int64_t b) -> Whole {
+    return std::abs(power(a, b)) < 9e15 ? Whole(whole_number(power(a, b))) : Whole();
+  };
+  static const std::map<std::string, PairFunction> table = {
+      {"Add", {checked<add_overflows>, std::plus<double>()}},
+      {"Sub", {checked<subtract_overflows>, std::minus<double>()}},
+      {"Mul", {checked<multiply_overflows>, std::multiplies<double>()}},
+      {"Div", {quotient, std::divides<double>()}},
+      {"Mod", {remainder, [](double a, double b) { return std::fmod(a, b); }}},
+      {"Pow", {whole_power, power}},
+      {"Min", of_either([](auto a, auto b) { return std::min(a, b); })},
+      {"Max", of_either([](auto a, auto b) { return std::max(a, b); })},
+      {"Equal", of_either([](auto a, auto b) { return a == b; }, true)},
+      {"Less", of_either([](auto a, auto b) { return a < b; }, true)},
+      {"Greater", of_either([](auto a, auto b) { return a > b; }, true)},
+      {"LessOrEqual", of_either([](auto a, auto b) { return a <= b; }, true)},
+      {"GreaterOrEqual", of_either([](auto a, auto b) { return a >= b; }, true)},
+      {"Xor", of_either([](auto a, auto b) { return (a != 0) != (b != 0); }, true)},
+      {"And", of_either([](auto a, auto b) { return a != 0 && b != 0; }, true)},
+      {"Or", of_either([](auto a, auto b) { return a != 0 || b != 0; }, true)}};
+  return table;
+}
+
 using Function = double (*)(double);
 
-/// Functions of reals; integers stay as they are.
+/// Functions of reals. Integers stay as they are, but for Abs and Neg.
 const std::map<std::string, Function>& functions() {
-  static const std::map<std::string, Function> table = {
-      {"Floor", [](double x) { return std::floor(x); }},     {"Ceil", [](double x) { return std::ceil(x); }},
-      {"Round", [](double x) { return std::nearbyint(x); }}, {"Sqrt", [](double x) { return std::sqrt(x); }},
-      {"Exp", [](double x) { return std::exp(x); }},         {"Log", [](double x) { return std::log(x); }},
-      {"Sin", [](double x) { return std::sin(x); }},         {"Cos", [](double x) { return std::cos(x); }},
-      {"Reciprocal", [](double x) { return 1 / x; }}};
+  static const std::map<std::string, Function> table = {{"Floor", [](double x) { return std::floor(x); }},
+                                                        {"Ceil", [](double x) { return std::ceil(x); }},
+                                                        {"Round", [](double x) { return std::nearbyint(x); }},
+                                                        {"Sqrt", [](double x) { return std::sqrt(x); }},
+                                                        {"Exp", [](double x) { return std::exp(x); }},
+                                                        {"Log", [](double x) { return std::log(x); }},
+                                                        {"Sin", [](double x) { return std::sin(x); }},
+                                                        {"Cos", [](double x) { return std::cos(x); }},
+                                                        {"Reciprocal", [](double x) { return 1 / x; }},
+                                                        {"Abs", [](double x) { return std::abs(x); }},
+                                                        {"Neg", [](double x) { return -x; }}};
   return table;
 }
 
@@ -89,6 +103,12 @@ OnnxValue constant_of(Shape shape, int element, Numbers numbers) {
   return value;
 }
 
+OnnxValue constant_integers(Shape shape, std::vector<std::int64_t> integers, int element) {
+  Numbers numbers;
+  numbers.integers = std::move(integers);
+  return constant_of(std::move(shape), element, std::move(numbers));
+}
+
 std::size_t broadcast_index(const Shape& shape, const Shape& target, std::size_t index) {
   std::size_t result = 0, stride = 1;
   for (std::size_t i = 0; i < target.size(); ++i) {
@@ -103,67 +123,38 @@ std::size_t broadcast_index(const Shape& shape, const Shape& target, std::size_t
   return result;
 }
 
-Result arithmetic(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const std::string& type = node.op_type();
-  const int element = inputs[0]->element, truth = TensorProto::BOOL;
-  if (type == "Add") return pairwise(inputs, element, checked<add_overflows>, std::plus<double>());
-  if (type == "Sub") return pairwise(inputs, element, checked<subtract_overflows>, std::minus<double>());
-  if (type == "Mul") return pairwise(inputs, element, checked<multiply_overflows>, std::multiplies<double>());
-  if (type == "Div") return pairwise(inputs, element, quotient, std::divides<double>());
-  if (type == "Mod") return pairwise(inputs, element, remainder, [](double a, double b) { return std::fmod(a, b); });
-  if (type == "Pow") {
-    return pairwise(
-        inputs, element,
-        [](auto a, auto b) -> Whole {
-          const double power = std::pow(static_cast<double>(a), static_cast<double>(b));
-          return std::abs(power) < 9e15 ? Whole(whole_number(power)) : Whole();
-        },
-        [](double a, double b) { return std::pow(a, b); });
+Result fold_pair(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  if (inputs.size() != 2 || inputs[1] == nullptr) return std::nullopt;
+  const OnnxValue &left = *inputs[0], &right = *inputs[1];
+  const PairFunction& function = pair_functions().at(node.op_type());
+  const int element = function.is_truth ? static_cast<int>(TensorProto::BOOL) : left.element;
+  const Shape shape = broadcast_shape(left.shape, right.shape);
+  const std::int64_t count = element_count(shape);
+  if (count > kept_numbers) return std::nullopt;
+  Numbers numbers;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    const std::size_t a = broadcast_index(left.shape, shape, i), b = broadcast_index(right.shape, shape, i);
+    if (!left.numbers->integer || !right.numbers->integer) {
+      append_real(function.of_reals(left.numbers->real(a), right.numbers->real(b)), is_integer(element), numbers);
+      continue;
+    }
+    const Whole value = function.of_integers(left.numbers->whole(a), right.numbers->whole(b));
+    if (!value) throw FormatError("the integers of a shape overflow, or are divided by 0");
+    numbers.integers.push_back(*value);
   }
-  const auto either = [&](auto choose) {
-    return pairwise(
-        inputs, element, [=](auto a, auto b) -> Whole { return choose(a, b); }, choose);
-  };
-  if (type == "Min") return either([](auto a, auto b) { return std::min(a, b); });
-  if (type == "Max") return either([](auto a, auto b) { return std::max(a, b); });
-  const auto compared = [&](auto compare) {
-    return pairwise(
-        inputs, truth, [=](auto a, auto b) -> Whole { return compare(a, b); },
-        [=](double a, double b) { return compare(a, b) ? 1.0 : 0.0; });
-  };
-  if (type == "Equal") return compared([](auto a, auto b) { return a == b; });
-  if (type == "Less") return compared([](auto a, auto b) { return a < b; });
-  if (type == "Greater") return compared([](auto a, auto b) { return a > b; });
-  if (type == "LessOrEqual") return compared([](auto a, auto b) { return a <= b; });
-  if (type == "GreaterOrEqual") return compared([](auto a, auto b) { return a >= b; });
-  if (type == "Xor") return compared([](auto a, auto b) { return (a != 0) != (b != 0); });
-  if (type == "And") return compared([](auto a, auto b) { return a != 0 && b != 0; });
-  return compared([](auto a, auto b) { return a != 0 || b != 0; });  // Or
+  return constant_of(shape, element, std::move(numbers));
 }
 
-bool is_arithmetic(const std::string& type) {
-  static const auto types =
-      std::set<std::string>({"Add", "Sub", "Mul", "Div", "Mod", "Pow", "Min", "Max", "Equal", "Less", "Greater",
-                             "LessOrEqual", "GreaterOrEqual", "And", "Or", "Xor"});
-  return types.count(type) != 0;
-}
-
-bool is_function(const std::string& type) {
-  static const std::set<std::string> others = {"Identity", "Not", "Neg", "Abs"};
-  return others.count(type) != 0 || functions().count(type) != 0;
-}
-
-Result one_by_one(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+Result fold_one(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
   OnnxValue value = *inputs[0];
   for (std::int64_t& number : value.numbers->integers) {
     if (type == "Not") number = number == 0 ? 1 : 0;
     if (type == "Neg" || (type == "Abs" && number < 0)) number = quotient(number, -1).value_or(0);
   }
+  const auto function = functions().find(type);
   for (double& number : value.numbers->reals) {
-    if (type == "Neg") number = -number;
-    if (type == "Abs") number = std::abs(number);
-    if (const auto function = functions().find(type); function != functions().end()) number = function->second(number);
+    if (function != functions().end()) number = function->second(number);
   }
   return constant_of(value.shape, value.element, *value.numbers);
 }

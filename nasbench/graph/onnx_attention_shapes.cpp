@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <string>
 
 #include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/support/error.h"

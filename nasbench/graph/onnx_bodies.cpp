@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "nasbench/graph/limits.h"
-#include "nasbench/graph/onnx_arithmetic.h"
 #include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_graph_reader.h"
 #include "nasbench/graph/onnx_order.h"
@@ -24,12 +22,6 @@ std::optional<bool> truth(const OnnxValue& value) {
   return value.numbers->real(0) != 0;
 }
 
-OnnxValue constant_number(std::int64_t number, int element) {
-  Numbers numbers;
-  numbers.integers = {number};
-  return constant_of({}, element, std::move(numbers));
-}
-
 bool same_numbers(const OnnxValue& a, const OnnxValue& b) {
   return a.numbers && b.numbers && a.numbers->integers == b.numbers->integers && a.numbers->reals == b.numbers->reals;
 }
@@ -37,44 +29,6 @@ bool same_numbers(const OnnxValue& a, const OnnxValue& b) {
 /// Whether the next iteration of a loop reads, as far as we know it, what the last one did.
 bool is_alike(const OnnxValue& a, const OnnxValue& b) {
   return a.shape == b.shape && a.sequence == b.sequence && (!a.numbers || same_numbers(a, b));
-}
-
-/// Whether the node, or one in its sub-graphs, names attributes of its function's call. Where a call is given, its
-/// attributes take their places.
-bool bind_attributes(onnx::NodeProto& node, const onnx::NodeProto* call) {
-  auto& attributes = *node.mutable_attribute();
-  bool names_any = false;
-  const auto within = [&](onnx::GraphProto& graph) {
-    for (onnx::NodeProto& inner : *graph.mutable_node()) names_any = bind_attributes(inner, call) || names_any;
-  };
-  for (int i = attributes.size() - 1; i >= 0; --i) {
-    if (attributes[i].has_g()) within(*attributes[i].mutable_g());
-    for (onnx::GraphProto& graph : *attributes[i].mutable_graphs()) within(graph);
-    if (attributes[i].ref_attr_name().empty()) continue;
-    names_any = true;
-    if (call == nullptr) continue;
-    const onnx::AttributeProto* given = attribute(*call, attributes[i].ref_attr_name().c_str());
-    const std::string name = attributes[i].name();
-    if (given == nullptr) {
-      attributes.DeleteSubrange(i, 1);
-    } else {
-      attributes[i] = *given;
-      attributes[i].set_name(name);
-    }
-  }
-  return names_any;
-}
-
-/// The call, with the values that the function has for attributes which the call leaves out.
-onnx::NodeProto with_defaults(const onnx::FunctionProto& function, const onnx::NodeProto& call) {
-  constexpr int default_values = 11;
-  onnx::NodeProto full = call;
-  for (const std::string& bytes : newer_fields(function, default_values)) {
-    onnx::AttributeProto value;
-    if (!value.ParseFromString(bytes)) throw FormatError("a value that its function has for an attribute is damaged");
-    if (attribute(call, value.name().c_str()) == nullptr) *full.add_attribute() = std::move(value);
-  }
-  return full;
 }
 
 }  // namespace
@@ -224,7 +178,7 @@ bool OnnxGraphReader::read_loop(const onnx::NodeProto& node, const OnnxInputs& i
   bool goes_on = condition == nullptr || truth(*condition).value_or(true), may_end = false;
   is_open = is_open && goes_on;
   for (std::int64_t i = 0; goes_on && i < most; ++i) {
-    OnnxValues arguments = {constant_number(i, onnx::TensorProto::INT64), constant_number(1, onnx::TensorProto::BOOL)};
+    OnnxValues arguments = {constant_integers({}, {i}), constant_integers({}, {1}, onnx::TensorProto::BOOL)};
     arguments.insert(arguments.end(), state.begin(), state.end());
     OnnxValues results = run(body, arguments);
     const std::optional<bool> known = truth(results[0]);

@@ -1,13 +1,10 @@
-#include "nasbench/graph/onnx_compositions.h"
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "nasbench/graph/onnx_conversion.h"
-#include "nasbench/graph/onnx_einsum.h"
 #include "nasbench/graph/onnx_operators.h"
 #include "nasbench/graph/onnx_shape_rules.h"
+#include "nasbench/graph/onnx_steps.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {

@@ -1,11 +1,11 @@
-#include "nasbench/graph/onnx_einsum.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "nasbench/graph/onnx_shape_rules.h"
+#include "nasbench/graph/onnx_steps.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -43,18 +43,6 @@ void put_ellipsis(Labels& labels, std::size_t axes) {
   labels = std::move(stretched);
 }
 
-std::vector<std::string> parts_of(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
 /// Without an output in the equation: the axes of the ellipsis, then the labels that stand once, in their order.
 Labels implied_output(const std::vector<Labels>& operands, std::size_t stretched) {
   std::map<int, int> counts;
@@ -72,7 +60,7 @@ Labels implied_output(const std::vector<Labels>& operands, std::size_t stretched
 Equation parse(std::string text, const std::vector<Shape>& shapes) {
   text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
   const std::size_t arrow = text.find("->");
-  const std::vector<std::string> parts = parts_of(text.substr(0, arrow));
+  const std::vector<std::string> parts = parts_between(text.substr(0, arrow), ",");
   if (parts.size() != shapes.size()) {
     throw FormatError("its equation is of " + std::to_string(parts.size()) + " operands, it has " +
                       std::to_string(shapes.size()));
@@ -110,6 +98,12 @@ Equation parse(std::string text, const std::vector<Shape>& shapes) {
     if (equation.extents.count(label) == 0) throw FormatError("its equation's output has a label that no operand has");
   }
   return equation;
+}
+
+Shape extents_of(const Equation& equation, const Labels& labels) {
+  Shape shape;
+  for (const int label : labels) shape.push_back(equation.extents.at(label));
+  return shape;
 }
 
 bool has(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
@@ -172,11 +166,7 @@ class Contraction {
     return all;
   }
 
-  Shape extents(const Labels& labels) const {
-    Shape shape;
-    for (const int label : labels) shape.push_back(equation_.extents.at(label));
-    return shape;
-  }
+  Shape extents(const Labels& labels) const { return extents_of(equation_, labels); }
 
   std::int64_t size(const Labels& labels) const { return element_count(extents(labels)); }
 
@@ -230,13 +220,6 @@ Term term_of(const OnnxSteps& steps, const Equation& equation, const EinsumOpera
 
 }  // namespace
 
-Shape einsum_shape(const std::string& equation, const std::vector<Shape>& operands) {
-  const Equation parsed = parse(equation, operands);
-  Shape shape;
-  for (const int label : parsed.output) shape.push_back(parsed.extents.at(label));
-  return shape;
-}
-
 std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string& text,
                                        const std::vector<EinsumOperand>& operands) {
   std::vector<Shape> shapes;
@@ -262,13 +245,14 @@ std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string
   return contraction.ordered(result, equation.output);
 }
 
-std::optional<std::vector<InferredType>> einsum_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+OnnxTypes einsum_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   std::vector<Shape> shapes;
   for (const OnnxValue* input : inputs) {
     if (input == nullptr) return std::nullopt;
     shapes.push_back(input->shape);
   }
-  return one_type(*inputs[0], einsum_shape(text_attribute(node, "equation", ""), shapes));
+  const Equation equation = parse(text_attribute(node, "equation", ""), shapes);
+  return one_type(*inputs[0], extents_of(equation, equation.output));
 }
 
 }  // namespace tenshot::nasbench

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -22,42 +22,34 @@
 namespace tenshot::nasbench {
 namespace {
 
-/// Calls `visit` with each tensor of the model whose data lie in another file.
-class ExternalTensors {
- public:
-  using Visit = std::function<void(const onnx::TensorProto&)>;
+using Visit = std::function<void(const onnx::TensorProto&)>;
 
-  explicit ExternalTensors(Visit visit) : visit_(std::move(visit)) {}
-
-  void of(const OnnxFile& file) const {
-    for (const onnx::TensorProto& tensor : file.initializers) of(tensor);
-    for (const onnx::NodeProto& node : file.nodes) of(node);
-    for (const onnx::FunctionProto& function : file.functions) {
-      for (const onnx::NodeProto& node : function.node()) of(node);
-    }
+/// Calls `visit` with each tensor of the node, and then of the model, whose data lie in another file.
+void for_each_external(const onnx::NodeProto& node, const Visit& visit) {
+  const auto look_at = [&](const onnx::TensorProto& tensor) {
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL) visit(tensor);
+  };
+  const auto look_into = [&](const onnx::GraphProto& graph) {
+    for (const onnx::TensorProto& tensor : graph.initializer()) look_at(tensor);
+    for (const onnx::NodeProto& inner : graph.node()) for_each_external(inner, visit);
+  };
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.has_t()) look_at(attribute.t());
+    for (const onnx::TensorProto& tensor : attribute.tensors()) look_at(tensor);
+    if (attribute.has_g()) look_into(attribute.g());
+    for (const onnx::GraphProto& graph : attribute.graphs()) look_into(graph);
   }
+}
 
- private:
-  void of(const onnx::TensorProto& tensor) const {
-    if (tensor.data_location() == onnx::TensorProto::EXTERNAL) visit_(tensor);
+void for_each_external(const OnnxFile& file, const Visit& visit) {
+  for (const onnx::TensorProto& tensor : file.initializers) {
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL) visit(tensor);
   }
-
-  void of(const onnx::GraphProto& graph) const {
-    for (const onnx::TensorProto& tensor : graph.initializer()) of(tensor);
-    for (const onnx::NodeProto& node : graph.node()) of(node);
+  for (const onnx::NodeProto& node : file.nodes) for_each_external(node, visit);
+  for (const onnx::FunctionProto& function : file.functions) {
+    for (const onnx::NodeProto& node : function.node()) for_each_external(node, visit);
   }
-
-  void of(const onnx::NodeProto& node) const {
-    for (const onnx::AttributeProto& attribute : node.attribute()) {
-      if (attribute.has_t()) of(attribute.t());
-      for (const onnx::TensorProto& tensor : attribute.tensors()) of(tensor);
-      if (attribute.has_g()) of(attribute.g());
-      for (const onnx::GraphProto& graph : attribute.graphs()) of(graph);
-    }
-  }
-
-  Visit visit_;
-};
+}
 
 std::string entry_of(const onnx::TensorProto& tensor, std::string_view key) {
   for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
@@ -98,11 +90,11 @@ std::optional<std::filesystem::path> data_file(const std::filesystem::path& mode
 
 std::vector<std::filesystem::path> data_files(const OnnxFile& file, const std::filesystem::path& model) {
   std::set<std::string> locations;
-  ExternalTensors([&](const onnx::TensorProto& tensor) {
+  for_each_external(file, [&](const onnx::TensorProto& tensor) {
     for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
       if (entry.key() == "location") locations.insert(entry.value());
     }
-  }).of(file);
+  });
   std::vector<std::filesystem::path> files;
   for (const std::string& location : locations) {
     if (!data_file(model, location)) {
@@ -112,6 +104,21 @@ std::vector<std::filesystem::path> data_files(const OnnxFile& file, const std::f
     files.emplace_back(location);
   }
   return files;
+}
+
+/// Whether anything had to be changed.
+bool fix(onnx::ValueInfoProto& input, const Shape& wanted) {
+  onnx::TensorShapeProto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+  bool changed = false;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const int index = static_cast<int>(i);
+    onnx::TensorShapeProto::Dimension& dimension =
+        index < shape.dim_size() ? *shape.mutable_dim(index) : *shape.add_dim();
+    if (dimension.has_dim_value() && dimension.dim_value() == wanted[i]) continue;
+    dimension.set_dim_value(wanted[i]);
+    changed = true;
+  }
+  return changed;
 }
 
 }  // namespace
@@ -164,15 +171,30 @@ std::optional<std::string> external_data_problem(const std::filesystem::path& mo
     sizes[data.string()] = size;
   }
   std::optional<std::string> problem;
-  ExternalTensors([&](const onnx::TensorProto& tensor) {
+  for_each_external(file, [&](const onnx::TensorProto& tensor) {
     const std::string location = entry_of(tensor, "location");
     const auto found = sizes.find(location);
     const std::uint64_t size = found == sizes.end() ? 0 : found->second, end = end_of_data(tensor);
     if (problem || found == sizes.end() || end <= size) return;
     problem = place + excerpt(location) + "', which has " + std::to_string(size) + " bytes, but '" +
               excerpt(tensor.name()) + "' ends at byte " + std::to_string(end) + ": the file is cut short";
-  }).of(file);
+  });
   return problem;
+}
+
+std::string with_fixed_inputs(const std::string& model, const std::vector<NetworkInput>& inputs,
+                              const std::string& file) {
+  onnx::ModelProto proto;
+  if (model.size() > std::numeric_limits<int>::max() || !proto.ParseFromString(model)) {
+    throw FormatError("'" + file + "': is no ONNX model of at most 2 GiB; keep large weights in a file beside it");
+  }
+  bool changed = false;
+  for (onnx::ValueInfoProto& input : *proto.mutable_graph()->mutable_input()) {
+    const auto known = std::find_if(inputs.begin(), inputs.end(),
+                                    [&](const NetworkInput& candidate) { return candidate.name == input.name(); });
+    if (known != inputs.end() && fix(input, known->type.shape)) changed = true;
+  }
+  return changed ? proto.SerializeAsString() : model;
 }
 
 }  // namespace tenshot::nasbench

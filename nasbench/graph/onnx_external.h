@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "nasbench/graph/network.h"
+
 namespace tenshot::nasbench {
 
 struct OnnxFile;
@@ -20,5 +22,12 @@ std::vector<std::filesystem::path> external_data_files(const std::filesystem::pa
 /// What keeps a runtime from loading the weights beside an ONNX model, in one line that names the model and the file:
 /// it is missing, or ends before a tensor does. Nothing where all are there. Throws as external_data_files.
 std::optional<std::string> external_data_problem(const std::filesystem::path& model);
+
+/// The bytes of an ONNX model whose inputs have the shapes of those of `inputs` that have their names, where the model
+/// leaves dimensions open; the same bytes where it leaves none. Everything else stays, weights outside the file too.
+/// Tools that measure take 1 for an open dimension, or ask for it each in its own way. Takes memory twice the model's
+/// size. Throws FormatError that names `file` where the bytes are no ONNX model.
+std::string with_fixed_inputs(const std::string& model, const std::vector<NetworkInput>& inputs,
+                              const std::string& file);
 
 }  // namespace tenshot::nasbench

@@ -1,12 +1,9 @@
 #include "nasbench/graph/onnx_file.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
-#include <system_error>
 
+#include "nasbench/graph/network_reading.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/file_kind.h"
 #include "nasbench/support/protobuf.h"
@@ -51,77 +48,46 @@ bool is_passed_over(Message message, std::uint32_t field) {
   }
 }
 
-/// The file from front to back, with a small buffer; parts can be left out.
+/// The file from front to back; parts can be left out.
 class ByteReader {
  public:
-  explicit ByteReader(const std::filesystem::path& path) : path_(path.string()), file_(path, std::ios::binary) {
-    std::error_code failed;
-    if (std::filesystem::is_directory(path, failed)) throw FileError("'" + path_ + "' is a folder, no ONNX file");
-    if (!file_) throw FileError("cannot read '" + path_ + "': " + std::strerror(errno));
-    file_.seekg(0, std::ios::end);
-    const std::streamoff end = file_.tellg();
-    if (end < 0) throw FileError("cannot read '" + path_ + "': it is no regular file");
-    size_ = static_cast<std::uint64_t>(end);
-    file_.seekg(0);
-  }
+  explicit ByteReader(const std::filesystem::path& path)
+      : path_(path.string()), size_(open_network_file(file_, path, "ONNX file")) {}
 
-  std::uint64_t position() const { return buffer_start_ + next_; }
+  std::uint64_t position() const { return position_; }
   std::uint64_t size() const { return size_; }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw FormatError("'" + path_ + "', byte " + std::to_string(position()) + ": " + why);
-  }
-
-  std::uint8_t byte() {
-    if (next_ == filled_) fill();
-    return static_cast<std::uint8_t>(buffer_[next_++]);
+    throw FormatError("'" + path_ + "', byte " + std::to_string(position_) + ": " + why);
   }
 
   std::uint64_t varint() {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
-      const std::uint8_t part = byte();
+      const auto part = static_cast<std::uint8_t>(bytes(1).front());
       value |= static_cast<std::uint64_t>(part & 0x7f) << shift;
       if (part < 0x80) return value;
     }
     refuse("no ONNX model: a number takes more than ten bytes");
   }
 
-  void copy(std::uint64_t count, std::string& out) {
-    while (count > 0) {
-      if (next_ == filled_) fill();
-      const std::uint64_t part = std::min<std::uint64_t>(count, filled_ - next_);
-      out.append(buffer_.data() + next_, part);
-      next_ += part;
-      count -= part;
-    }
+  std::string bytes(std::uint64_t count) {
+    std::string bytes(count, '\0');
+    const std::streamsize found = file_.rdbuf()->sgetn(bytes.data(), static_cast<std::streamsize>(count));
+    position_ += static_cast<std::uint64_t>(found);
+    if (bytes.size() != static_cast<std::uint64_t>(found)) refuse("the file is cut short: it ends within the model");
+    return bytes;
   }
 
   void skip(std::uint64_t count) {
-    if (count <= filled_ - next_) {
-      next_ += count;
-      return;
-    }
-    buffer_start_ = position() + count;
-    next_ = filled_ = 0;
-    file_.seekg(static_cast<std::streamoff>(buffer_start_));
+    position_ += count;
+    file_.rdbuf()->pubseekpos(static_cast<std::streamoff>(position_), std::ios::in);
   }
 
  private:
-  void fill() {
-    buffer_start_ += filled_;
-    next_ = filled_ = 0;
-    file_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-    filled_ = static_cast<std::size_t>(file_.gcount());
-    if (filled_ == 0) refuse("the file is cut short: it ends within the model");
-  }
-
   std::string path_;
   std::ifstream file_;
-  std::uint64_t size_ = 0;
-  std::array<char, 16384> buffer_;
-  std::uint64_t buffer_start_ = 0;
-  std::uint64_t next_ = 0, filled_ = 0;
+  std::uint64_t size_, position_ = 0;
 };
 
 struct Field {
@@ -268,7 +234,7 @@ class ModelReader {
     if (kept_ > onnx_byte_limit) {
       bytes_.refuse("the model has more than " + std::to_string(onnx_byte_limit >> 20) + " MiB besides its weights");
     }
-    bytes_.copy(length, out);
+    out += bytes_.bytes(length);
   }
 
   std::string path_;

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/graph/onnx_arithmetic.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
@@ -17,20 +15,14 @@ namespace {
 using onnx::TensorProto;
 using Result = std::optional<OnnxValue>;
 
-OnnxValue integers_of(std::vector<std::int64_t> integers) {
-  const auto count = static_cast<std::int64_t>(integers.size());
-  Numbers numbers;
-  numbers.integers = std::move(integers);
-  return constant_of({count}, TensorProto::INT64, std::move(numbers));
-}
-
 Result shape_of(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   Shape shape = inputs[0]->shape;
   const auto rank = static_cast<std::int64_t>(shape.size());
   const auto clamped = [&](std::int64_t end) { return std::clamp<std::int64_t>(end < 0 ? end + rank : end, 0, rank); };
   const std::int64_t start = clamped(integer_attribute(node, "start", 0)),
                      end = clamped(integer_attribute(node, "end", rank));
-  return integers_of(start < end ? Shape(shape.begin() + start, shape.begin() + end) : Shape{});
+  const std::int64_t count = std::max<std::int64_t>(end - start, 0);
+  return constant_integers({count}, Shape(shape.begin() + start, shape.begin() + start + count));
 }
 
 Result unsqueeze(const onnx::NodeProto& node, const OnnxInputs& inputs) {
@@ -129,14 +121,7 @@ Result range(const onnx::NodeProto&, const OnnxInputs& inputs) {
   }
   Numbers numbers;
   numbers.integer = inputs[0]->numbers->integer;
-  for (int i = 0; i < count; ++i) {
-    const double number = start + step * i;
-    if (numbers.integer) {
-      numbers.integers.push_back(whole_number(number));
-    } else {
-      numbers.reals.push_back(number);
-    }
-  }
+  for (int i = 0; i < count; ++i) append_real(start + step * i, numbers.integer, numbers);
   const auto length = static_cast<std::int64_t>(numbers.size());
   return constant_of({length}, inputs[0]->element, std::move(numbers));
 }
@@ -155,22 +140,24 @@ Result where(const onnx::NodeProto&, const OnnxInputs& inputs) {
 }
 
 const std::map<std::string, TensorFold*>& folds() {
-  static const std::map<std::string, TensorFold*> table =
-      by_name<TensorFold*>({{cast, "Cast"},
-                            {fold_concat, "Concat"},
-                            {constant_of_shape, "ConstantOfShape"},
-                            {fold_expand, "Expand"},
-                            {fold_gather, "Gather"},
-                            {fold_non_zero, "NonZero"},
-                            {range, "Range"},
-                            {fold_reduction, "ReduceMax ReduceMin ReduceProd ReduceSum"},
-                            {reshape, "Reshape"},
-                            {fold_slice, "Slice"},
-                            {squeeze, "Squeeze"},
-                            {fold_tile, "Tile"},
-                            {fold_transpose, "Transpose"},
-                            {unsqueeze, "Unsqueeze"},
-                            {where, "Where"}});
+  static const std::map<std::string, TensorFold*> table = by_name<TensorFold*>(
+      {{cast, "Cast"},
+       {fold_concat, "Concat"},
+       {constant_of_shape, "ConstantOfShape"},
+       {fold_expand, "Expand"},
+       {fold_one, "Identity Not Neg Abs Floor Ceil Round Sqrt Exp Log Sin Cos Reciprocal"},
+       {fold_pair, "Add Sub Mul Div Mod Pow Min Max Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor"},
+       {fold_gather, "Gather"},
+       {fold_non_zero, "NonZero"},
+       {range, "Range"},
+       {fold_reduction, "ReduceMax ReduceMin ReduceProd ReduceSum"},
+       {reshape, "Reshape"},
+       {fold_slice, "Slice"},
+       {squeeze, "Squeeze"},
+       {fold_tile, "Tile"},
+       {fold_transpose, "Transpose"},
+       {unsqueeze, "Unsqueeze"},
+       {where, "Where"}});
   return table;
 }
 
@@ -179,17 +166,6 @@ bool all_known(const OnnxInputs& inputs) {
     if (inputs[i] != nullptr && !known(inputs, i)) return false;
   }
   return true;
-}
-
-Result folded_number(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const std::string& type = node.op_type();
-  if (is_arithmetic(type)) {
-    if (inputs.size() != 2 || inputs[1] == nullptr) return std::nullopt;
-    return arithmetic(node, inputs);
-  }
-  if (is_function(type)) return one_by_one(node, inputs);
-  const auto fold = folds().find(type);
-  return fold == folds().end() ? std::nullopt : fold->second(node, inputs);
 }
 
 }  // namespace
@@ -203,10 +179,9 @@ std::optional<OnnxValues> folded(const onnx::NodeProto& node, const OnnxInputs& 
   if (type == "Shape") {
     result = shape_of(node, inputs);
   } else if (type == "Size") {
-    result = integers_of({element_count(inputs[0]->shape)});
-    result->shape = result->stored = {};
-  } else if (all_known(inputs)) {
-    result = folded_number(node, inputs);
+    result = constant_integers({}, {element_count(inputs[0]->shape)});
+  } else if (const auto fold = folds().find(type); fold != folds().end() && all_known(inputs)) {
+    result = fold->second(node, inputs);
   }
   if (!result) return std::nullopt;
   return OnnxValues{*result};

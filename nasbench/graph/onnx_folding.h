@@ -20,8 +20,10 @@ std::optional<OnnxValues> folded(const onnx::NodeProto& node, const OnnxInputs& 
 /// where the node is in a form that is not computed here. All throw FormatError on inputs that make no sense.
 using TensorFold = std::optional<OnnxValue>(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
-/// Reductions are ReduceProd, ReduceSum, ReduceMax and ReduceMin.
+/// Reductions are ReduceProd, ReduceSum, ReduceMax and ReduceMin; of pairs arithmetic, comparisons and logic; of one
+/// the identity and functions.
 TensorFold fold_gather, fold_concat, fold_slice, fold_transpose, fold_tile, fold_expand, fold_non_zero, fold_reduction;
+TensorFold fold_pair, fold_one;
 /// All outputs of a Split.
 std::optional<OnnxValues> fold_split(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
@@ -32,7 +34,16 @@ std::vector<std::int64_t> whole_numbers(const OnnxValue& value);
 /// Attribute `name`, or, since later opsets have it there, input `index`; empty where neither is there.
 std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const OnnxInputs& inputs, const char* name,
                                          std::size_t index);
+/// Adds a real, cut to an integer where `as_integer`, to `target`.
+void append_real(double real, bool as_integer, Numbers& target);
 /// Adds element `from` of `source` to `target`.
 void append_number(const Numbers& source, std::size_t from, Numbers& target);
+
+/// A constant of these numbers.
+OnnxValue constant_of(Shape shape, int element, Numbers numbers);
+OnnxValue constant_integers(Shape shape, std::vector<std::int64_t> integers, int element = onnx::TensorProto::INT64);
+
+/// Index into a tensor of `shape` that broadcasts to `target`, of the target's element `index`.
+std::size_t broadcast_index(const Shape& shape, const Shape& target, std::size_t index);
 
 }  // namespace tenshot::nasbench

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "nasbench/graph/limits.h"
-#include "nasbench/graph/onnx_compositions.h"
+#include "nasbench/graph/onnx_external.h"
 #include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_operators.h"
 #include "nasbench/graph/onnx_order.h"
@@ -71,7 +71,7 @@ Network OnnxGraphReader::read() {
   }
   if (file_.nodes.empty()) throw FormatError("its graph has no nodes");
   network_.names_stored = true;
-  read_constants();
+  for (const onnx::TensorProto& tensor : file_.initializers) read_constant(tensor);
   read_inputs();
   std::set<std::string> given;
   for (const onnx::TensorProto& tensor : file_.initializers) given.insert(tensor.name());
@@ -288,6 +288,13 @@ Source OnnxGraphReader::append(const onnx::NodeProto& of, NetworkNode node) {
   require_countable(node.operation);
   node.name = name_of(of);
   return builder_.append(std::move(node));
+}
+
+Network read_onnx(const std::filesystem::path& path, const OnnxReadOptions& options) {
+  if (options.batch < 1) throw InputError("batch is " + std::to_string(options.batch) + "; expected at least 1");
+  OnnxFile file = read_onnx_file(path);
+  read_small_external_data(file, path);
+  return read_checked(path, [&] { return OnnxGraphReader(std::move(file), options).read(); });
 }
 
 }  // namespace tenshot::nasbench

@@ -1,5 +1,3 @@
-#include "nasbench/graph/onnx_inference.h"
-
 #include <onnx/defs/operator_sets.h>
 #include <onnx/defs/schema.h>
 #include <onnx/defs/shape_inference.h>
@@ -7,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <string>
 
 #include "nasbench/graph/onnx_order.h"
+#include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
@@ -20,14 +18,9 @@ namespace {
 class NodeContext final : public onnx::InferenceContext {
  public:
   NodeContext(const onnx::NodeProto& node, const OnnxInputs& inputs)
-      : node_(node),
-        types_(inputs.size()),
-        data_(inputs.size()),
-        present_(inputs.size(), 0),
-        outputs_(node.output_size()) {
+      : node_(node), inputs_(inputs), types_(inputs.size()), data_(inputs.size()), outputs_(node.output_size()) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i] == nullptr) continue;
-      present_[i] = inputs[i]->numbers ? 2 : 1;
       types_[i] = type_proto(*inputs[i]);
       if (inputs[i]->numbers) data_[i] = tensor_proto(*inputs[i]);
     }
@@ -38,10 +31,10 @@ class NodeContext final : public onnx::InferenceContext {
   }
   std::size_t getNumInputs() const override { return types_.size(); }
   const onnx::TypeProto* getInputType(std::size_t i) const override {
-    return i < types_.size() && present_[i] > 0 ? &types_[i] : nullptr;
+    return given(inputs_, i) != nullptr ? &types_[i] : nullptr;
   }
   const onnx::TensorProto* getInputData(std::size_t i) const override {
-    return i < data_.size() && present_[i] > 1 ? &data_[i] : nullptr;
+    return given(inputs_, i) != nullptr && inputs_[i]->numbers ? &data_[i] : nullptr;
   }
   std::size_t getNumOutputs() const override { return outputs_.size(); }
   onnx::TypeProto* getOutputType(std::size_t i) override { return &outputs_.at(i); }
@@ -51,9 +44,9 @@ class NodeContext final : public onnx::InferenceContext {
 
  private:
   const onnx::NodeProto& node_;
+  const OnnxInputs& inputs_;
   std::vector<onnx::TypeProto> types_;
   std::vector<onnx::TensorProto> data_;
-  std::vector<int> present_;
   std::vector<onnx::TypeProto> outputs_;
 };
 

@@ -7,7 +7,6 @@
 #include "nasbench/graph/onnx_operators.h"
 #include "nasbench/graph/onnx_weight_inputs.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -21,10 +20,6 @@ bool is_called_time(const std::string& symbol) {
 }
 
 }  // namespace
-
-void OnnxGraphReader::read_constants() {
-  for (const onnx::TensorProto& tensor : file_.initializers) read_constant(tensor);
-}
 
 void OnnxGraphReader::read_constant(const onnx::TensorProto& tensor) {
   try {

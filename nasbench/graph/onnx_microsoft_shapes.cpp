@@ -1,14 +1,11 @@
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <string>
-#include <utility>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_folding.h"
-#include "nasbench/graph/onnx_inference.h"
 #include "nasbench/graph/onnx_shape_rules.h"
+#include "nasbench/graph/onnx_writing.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
@@ -44,9 +41,7 @@ OnnxTypes channels_last_convolution(const onnx::NodeProto& node, const OnnxInput
     return std::nullopt;
   onnx::NodeProto window = node;
   if (attribute(node, "kernel_shape") == nullptr) {
-    onnx::AttributeProto& kernel = *window.add_attribute();
-    kernel.set_name("kernel_shape");
-    for (std::size_t i = 2; i < weight->shape.size(); ++i) kernel.add_ints(weight->shape[i]);
+    add_integers(window, "kernel_shape", {weight->shape.begin() + 2, weight->shape.end()});
   }
   Shape shape = pooled_shape(window, inputs[0]->shape, true);
   shape.back() = weight->shape[0];
@@ -196,15 +191,12 @@ OnnxTypes quantised_recurrence(const onnx::NodeProto&, const OnnxInputs& inputs)
 OnnxTypes rows_of_blocks(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue *rows = given(inputs, 1), *scales = given(inputs, 2);
   if (rows == nullptr || scales == nullptr || inputs[0]->shape.empty()) return std::nullopt;
-  Shape table = inputs[0]->shape, shape;
+  Shape table = inputs[0]->shape;
   const std::int64_t bits = integer_attribute(node, "bits", 4);
   if (inputs[0]->element == onnx::TensorProto::UINT8 && bits > 0 && bits < 8) table.back() *= 8 / bits;
   const std::size_t axis = front_axis(integer_attribute(node, "gather_axis", 0), table.size());
-  const auto at = table.begin() + static_cast<std::ptrdiff_t>(axis);
-  shape.assign(table.begin(), at);
-  shape.insert(shape.end(), rows->shape.begin(), rows->shape.end());
-  shape.insert(shape.end(), at + 1, table.end());
-  return one_type(*scales, shape);
+  table.insert(table.erase(table.begin() + static_cast<std::ptrdiff_t>(axis)), rows->shape.begin(), rows->shape.end());
+  return one_type(*scales, table);
 }
 
 /// Boxes of an image, each resized to the size that input 3 says.

@@ -1,8 +1,6 @@
 #include "nasbench/graph/onnx_operators.h"
 
 #include <map>
-#include <set>
-#include <string>
 
 #include "nasbench/graph/onnx_conversion.h"
 #include "nasbench/support/error.h"

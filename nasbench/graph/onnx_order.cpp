@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <queue>
-#include <unordered_map>
 
 #include "nasbench/graph/onnx_file.h"
+#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/graph/onnx_values.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -106,6 +107,41 @@ void make_uniform(onnx::NodeProto& node) {
   }
 }
 
+bool bind_attributes(onnx::NodeProto& node, const onnx::NodeProto* call) {
+  auto& attributes = *node.mutable_attribute();
+  bool names_any = false;
+  const auto within = [&](onnx::GraphProto& graph) {
+    for (onnx::NodeProto& inner : *graph.mutable_node()) names_any = bind_attributes(inner, call) || names_any;
+  };
+  for (int i = attributes.size() - 1; i >= 0; --i) {
+    if (attributes[i].has_g()) within(*attributes[i].mutable_g());
+    for (onnx::GraphProto& graph : *attributes[i].mutable_graphs()) within(graph);
+    if (attributes[i].ref_attr_name().empty()) continue;
+    names_any = true;
+    if (call == nullptr) continue;
+    const onnx::AttributeProto* given = attribute(*call, attributes[i].ref_attr_name().c_str());
+    const std::string name = attributes[i].name();
+    if (given == nullptr) {
+      attributes.DeleteSubrange(i, 1);
+    } else {
+      attributes[i] = *given;
+      attributes[i].set_name(name);
+    }
+  }
+  return names_any;
+}
+
+onnx::NodeProto with_defaults(const onnx::FunctionProto& function, const onnx::NodeProto& call) {
+  constexpr int default_values = 11;
+  onnx::NodeProto full = call;
+  for (const std::string& bytes : newer_fields(function, default_values)) {
+    onnx::AttributeProto value;
+    if (!value.ParseFromString(bytes)) throw FormatError("a value that its function has for an attribute is damaged");
+    if (attribute(call, value.name().c_str()) == nullptr) *full.add_attribute() = std::move(value);
+  }
+  return full;
+}
+
 void for_each_read(const onnx::NodeProto& node, bool nested, const std::function<void(const std::string&)>& visit) {
   if (nested) {
     for (const std::string& input : node.input()) visit(input);
@@ -127,6 +163,31 @@ void for_each_read(const onnx::NodeProto& node, bool nested, const std::function
 std::vector<std::size_t> execution_order(const std::vector<const onnx::NodeProto*>& nodes,
                                          const std::set<std::string>& given) {
   return ExecutionOrder(nodes, given).order();
+}
+
+std::unordered_map<std::string, int> operators_by_name(const std::filesystem::path& file, const Network& network) {
+  const OnnxFile model = read_onnx_file(file);
+  std::unordered_map<std::string, int> known;
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) known.emplace(network.nodes[i].name, static_cast<int>(i));
+  std::unordered_map<std::string, int> found = known, reader_of;  // reader_of: by tensor, who needs it first
+  // From the end, so that whoever reads a node's outputs is known before the node. ONNX asks for that order.
+  for (auto node = model.nodes.rbegin(); node != model.nodes.rend(); ++node) {
+    const auto target = known.find(name_of(*node));
+    int operation = target == known.end() ? -1 : target->second;
+    for (const std::string& output : node->output()) {
+      const auto reader = reader_of.find(output);
+      if (operation < 0 && reader != reader_of.end()) operation = reader->second;
+    }
+    if (operation < 0) continue;
+    if (!node->name().empty()) found.emplace(node->name(), operation);
+    for (const std::string& output : node->output()) {
+      if (!output.empty()) found.emplace(output, operation);
+    }
+    for (const std::string& input : node->input()) {
+      if (!input.empty()) reader_of[input] = operation;
+    }
+  }
+  return found;
 }
 
 }  // namespace tenshot::nasbench

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <unordered_map>
 
 #include "nasbench/graph/network.h"
 #include "nasbench/graph/network_reading.h"
@@ -24,5 +26,11 @@ using OnnxReadOptions = NetworkReadOptions;
 /// or input, where it is damaged, cyclic, too large (onnx_file.h), contradicts itself, or has a dimension that neither
 /// the file nor the options say.
 Network read_onnx(const std::filesystem::path& path, const OnnxReadOptions& options = {});
+
+/// Which node of `network`, which read_onnx read of the ONNX file, computes what the file calls by a name: the names of
+/// the file's nodes and of their outputs, which profilers of runtimes use. A node that is no operator of its own there
+/// (an inner one of a layer normalisation, an identity) counts to the first operator that needs it. Names that lead to
+/// no operator are left out. Throws what reading the file throws (onnx_file.h).
+std::unordered_map<std::string, int> operators_by_name(const std::filesystem::path& file, const Network& network);
 
 }  // namespace tenshot::nasbench

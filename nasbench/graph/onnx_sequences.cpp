@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "nasbench/graph/limits.h"
-#include "nasbench/graph/onnx_arithmetic.h"
 #include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_graph_reader.h"
 #include "nasbench/graph/onnx_order.h"
@@ -147,9 +146,7 @@ bool OnnxGraphReader::read_sequence(const onnx::NodeProto& node, const OnnxInput
   if (inputs[0]->sequence == nullptr) return false;
   const std::shared_ptr<const OnnxValues> sequence = inputs[0]->sequence;  // it may be set anew by this node
   if (type == "SequenceLength") {
-    Numbers count;
-    count.integers = {static_cast<std::int64_t>(sequence->size())};
-    set(node, 0, constant_of({}, onnx::TensorProto::INT64, std::move(count)));
+    set(node, 0, constant_integers({}, {static_cast<std::int64_t>(sequence->size())}));
     return true;
   }
   if (type == "ConcatFromSequence") {

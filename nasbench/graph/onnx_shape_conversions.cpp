@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_conversion.h"
-#include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/support/error.h"
 

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_folding.h"
-#include "nasbench/graph/onnx_inference.h"
 #include "nasbench/graph/onnx_writing.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
@@ -276,12 +274,9 @@ std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node
   return sizes;
 }
 
-bool is_permutation(std::vector<std::int64_t> axes, std::size_t rank) {
-  std::sort(axes.begin(), axes.end());
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i] != static_cast<std::int64_t>(i)) return false;
-  }
-  return axes.size() == rank;
+bool is_permutation(const std::vector<std::int64_t>& axes, std::size_t rank) {
+  const std::vector<std::int64_t> all = numbers_below<std::int64_t>(rank);
+  return std::is_permutation(axes.begin(), axes.end(), all.begin(), all.end());
 }
 
 Shape product_shape(Shape left, Shape right) {
@@ -329,8 +324,7 @@ Shape pooled_shape(const onnx::NodeProto& node, const Shape& input, bool channel
   return shape;
 }
 
-std::optional<std::vector<InferredType>> own_types(const onnx::NodeProto& node, std::int64_t opset,
-                                                   const OnnxInputs& inputs) {
+OnnxTypes own_types(const onnx::NodeProto& node, std::int64_t opset, const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
   constexpr std::int64_t older_dft = 19;
   if (inputs.empty() || inputs[0] == nullptr || node.output_size() == 0) return std::nullopt;
@@ -352,14 +346,14 @@ std::optional<std::vector<InferredType>> own_types(const onnx::NodeProto& node, 
     add_integer(
         older, "axis",
         static_cast<std::int64_t>(front_axis(axis == nullptr ? -2 : axis->numbers->whole(0), inputs[0]->shape.size())));
-    return inferred_types(
-        older, older_dft,
-        {inputs.begin(), inputs.begin() + std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(inputs.size()))});
+    OnnxInputs older_inputs = inputs;
+    older_inputs.resize(std::min<std::size_t>(2, inputs.size()));
+    return inferred_types(older, older_dft, older_inputs);
   }
   if (type == "ConvTranspose" && attribute(node, "output_padding") != nullptr &&
       text_attribute(node, "auto_pad", "NOTSET").rfind("SAME", 0) == 0) {
-    return inferred_types(without(node, "output_padding"), opset,
-                          inputs);  // the image times the stride, whatever it is
+    // The image times the stride, whatever it is.
+    return inferred_types(without(node, "output_padding"), opset, inputs);
   }
   if (type == "Resize" && opset >= 18) return resize(node, inputs);
   if (type == "Split" && (opset >= 18 || attribute(node, "split") != nullptr)) return split(node, inputs);

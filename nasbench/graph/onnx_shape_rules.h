@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "nasbench/graph/onnx_values.h"
@@ -18,6 +17,11 @@ using InferredType = std::optional<OnnxValue>;
 /// Types of the outputs of a node; nothing where they are not known.
 using OnnxTypes = std::optional<std::vector<InferredType>>;
 
+/// Types of the outputs of `node`, an operator of version `opset` of `domain`, as libonnx infers them; newer operators
+/// and those of other domains by rules of our own, where we know them. Throws FormatError where a window, a stride or
+/// a group count makes no sense or libonnx refuses the node. A missing optional input is a null pointer.
+std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64_t opset, const OnnxInputs& inputs);
+
 /// Types of the outputs of `node`, where a rule of ours covers it in this form; else nothing. Throws FormatError where
 /// its inputs and attributes contradict each other.
 OnnxTypes own_types(const onnx::NodeProto& node, std::int64_t opset, const OnnxInputs& inputs);
@@ -30,7 +34,7 @@ std::vector<bool> reduced_axes(const onnx::NodeProto& node, const OnnxInputs& in
 std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
 /// Whether `axes` has each of 0 to `rank` − 1 once.
-bool is_permutation(std::vector<std::int64_t> axes, std::size_t rank);
+bool is_permutation(const std::vector<std::int64_t>& axes, std::size_t rank);
 
 /// The order in which a product (Gemm, FusedMatMul) takes the axes of its factor `side`, "A" or "B": attributes transA
 /// and transBatchA, which moves the first axis behind those of the batch.

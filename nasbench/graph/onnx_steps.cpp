@@ -4,12 +4,8 @@ namespace tenshot::nasbench {
 
 NetworkNode OnnxSteps::node(OperatorKind kind, const Source& input, Shape output, std::string name,
                             std::vector<Shape> constants) const {
-  NetworkNode node;
-  node.operation.kind = kind;
-  node.operation.name = std::move(name);
+  NetworkNode node = builder_.node(kind, name_, {input}, std::move(output), std::move(name));
   node.operation.constants = std::move(constants);
-  node.inputs = {input};
-  node.outputs = {{std::move(output), builder_.type(input).type}};
   return node;
 }
 
@@ -50,13 +46,6 @@ Source OnnxSteps::add_constant(const Source& input, const Shape& constant) const
     sum.operation.constants.clear();
   }
   return append(std::move(sum));
-}
-
-Source OnnxSteps::activation(const Source& input, const std::string& function, double alpha, double beta) const {
-  NetworkNode activation = node(OperatorKind::activation, input, shape(input), function);
-  activation.attributes.alpha = alpha;
-  activation.attributes.beta = beta;
-  return append(std::move(activation));
 }
 
 }  // namespace tenshot::nasbench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +39,9 @@ class OnnxSteps {
   Source constant_product(const Source& input, const Shape& constant, Shape output) const;
   Source multiply_by(const Source& input, const Shape& constant) const;
   Source add_constant(const Source& input, const Shape& constant) const;
-  Source activation(const Source& input, const std::string& function, double alpha = 0, double beta = 0) const;
+  Source activation(const Source& input, const std::string& function, double alpha = 0, double beta = 0) const {
+    return builder_.activation(name_, input, function, alpha, beta);
+  }
 
  private:
   NetworkNode node(OperatorKind kind, const Source& input, Shape output, std::string name = "",
@@ -47,5 +50,17 @@ class OnnxSteps {
   NetworkBuilder& builder_;
   std::string name_;
 };
+
+struct EinsumOperand {
+  bool constant = false;
+  Source source;  ///< of a computed one
+  Shape shape;
+};
+
+/// An Einsum as products of matrices: operands are taken from left to right, the axes of each pair brought in order,
+/// multiplied, and brought back. The first is computed, or the second. Nothing where
+/// a label stands twice in an operand, an extent of 1 is stretched, or an axis is summed over in a constant alone.
+std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string& equation,
+                                       const std::vector<EinsumOperand>& operands);
 
 }  // namespace tenshot::nasbench

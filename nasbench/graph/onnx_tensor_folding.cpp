@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <string>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/graph/onnx_arithmetic.h"
 #include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/support/error.h"
@@ -54,6 +52,14 @@ std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const Onnx
   return known(inputs, index) ? whole_numbers(*inputs[index]) : std::vector<std::int64_t>{};
 }
 
+void append_real(double real, bool as_integer, Numbers& target) {
+  if (as_integer) {
+    target.integers.push_back(whole_number(real));
+  } else {
+    target.reals.push_back(real);
+  }
+}
+
 void append_number(const Numbers& source, std::size_t from, Numbers& target) {
   if (source.integer) {
     target.integers.push_back(source.integers[from]);
@@ -73,9 +79,8 @@ Result fold_gather(const onnx::NodeProto& node, const OnnxInputs& inputs) {
     }
   }
   const auto at = static_cast<std::ptrdiff_t>(axis);
-  Shape shape(data.shape.begin(), data.shape.begin() + at);
-  shape.insert(shape.end(), indices.shape.begin(), indices.shape.end());
-  shape.insert(shape.end(), data.shape.begin() + at + 1, data.shape.end());
+  Shape shape = data.shape;
+  shape.insert(shape.erase(shape.begin() + at), indices.shape.begin(), indices.shape.end());
   return gathered(data, shape, [&](const Index& index) {
     const auto inner = index.begin() + at, after = inner + static_cast<std::ptrdiff_t>(indices.shape.size());
     const std::int64_t chosen = indices.numbers->whole(flat(indices.shape, Index(inner, after)));

@@ -1,12 +1,9 @@
 #include <algorithm>
-#include <map>
-#include <set>
-#include <string>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_graph_reader.h"
-#include "nasbench/graph/onnx_inference.h"
 #include "nasbench/graph/onnx_order.h"
+#include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"

@@ -78,16 +78,11 @@ bool read_numbers(const TensorProto& t, std::size_t count, Numbers& numbers) {
   }
 }
 
-/// Writers of the third protocol leave out a value that is zero or empty.
-bool fits(const onnx::AttributeProto& found, onnx::AttributeProto::AttributeType type, bool has_value) {
-  return has_value || found.type() == type;
-}
-
-template <class Attribute>
-const Attribute& typed(const Attribute& found, const onnx::NodeProto& node, bool fits) {
-  if (!fits)
-    throw FormatError("its attribute '" + found.name() + "' is of another type than " + node.op_type() + " has");
-  return found;
+/// The attribute, if it is of that type: writers of the third protocol leave out a value that is zero or empty.
+const onnx::AttributeProto& typed(const onnx::AttributeProto& found, const onnx::NodeProto& node,
+                                  onnx::AttributeProto::AttributeType type, bool has_value) {
+  if (has_value || found.type() == type) return found;
+  throw FormatError("its attribute '" + found.name() + "' is of another type than " + node.op_type() + " has");
 }
 
 }  // namespace
@@ -198,21 +193,18 @@ const onnx::AttributeProto* attribute(const onnx::NodeProto& node, const char* n
 
 std::int64_t integer_attribute(const onnx::NodeProto& node, const char* name, std::int64_t otherwise) {
   const onnx::AttributeProto* found = attribute(node, name);
-  return found == nullptr ? otherwise
-                          : typed(*found, node, fits(*found, onnx::AttributeProto::INT, found->has_i())).i();
+  return found == nullptr ? otherwise : typed(*found, node, onnx::AttributeProto::INT, found->has_i()).i();
 }
 
 double real_attribute(const onnx::NodeProto& node, const char* name, double otherwise) {
   const onnx::AttributeProto* found = attribute(node, name);
-  return found == nullptr
-             ? otherwise
-             : static_cast<double>(typed(*found, node, fits(*found, onnx::AttributeProto::FLOAT, found->has_f())).f());
+  if (found == nullptr) return otherwise;
+  return static_cast<double>(typed(*found, node, onnx::AttributeProto::FLOAT, found->has_f()).f());
 }
 
 std::string text_attribute(const onnx::NodeProto& node, const char* name, const char* otherwise) {
   const onnx::AttributeProto* found = attribute(node, name);
-  return found == nullptr ? otherwise
-                          : typed(*found, node, fits(*found, onnx::AttributeProto::STRING, found->has_s())).s();
+  return found == nullptr ? otherwise : typed(*found, node, onnx::AttributeProto::STRING, found->has_s()).s();
 }
 
 std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const char* name) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <string>
 
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_conversion.h"

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_conversion.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
@@ -51,8 +52,7 @@ onnx::NodeProto& convolution(Writing& w) {
   std::vector<std::int64_t> more;
   const Padding& p = w.node.attributes.padding;
   const auto rest = [&](std::size_t axis, int kernel, int stride, int dilation, int zeros) {
-    more.push_back(s.output[axis] -
-                   ((s.inputs[0][axis] - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1 - zeros));
+    more.push_back(s.output[axis] - stretched_length(s.inputs[0][axis], kernel, stride, dilation, zeros));
   };
   if (s.inputs[0].size() == 4) rest(2, s.kernel.height, s.stride.height, s.dilation.height, p.top + p.bottom);
   rest(s.inputs[0].size() - 1, s.kernel.width, s.stride.width, s.dilation.width, p.left + p.right);

@@ -22,7 +22,6 @@ class OnnxGraphWriter {
   OnnxGraphWriter(const Network& network, const OnnxOptions& options, onnx::GraphProto& out);
   void write();
 
-  const Network& network() const { return network_; }
   const OnnxOptions& options() const { return options_; }
   onnx::NodeProto& node(const std::string& type, const std::string& name, const std::vector<std::string>& inputs);
   /// As above, with one output of the same name, which is given back.
@@ -37,6 +36,7 @@ class OnnxGraphWriter {
   std::string unique(std::string name);
   void name_values();
   void leave_pools_unflattened();
+  const std::string& value_of(const Source& source) const;
   void write_node(std::size_t index);
 
   const Network& network_;

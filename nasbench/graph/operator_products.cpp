@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <set>
-#include <string>
 
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"

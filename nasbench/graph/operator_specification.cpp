@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <tuple>
 
 #include "nasbench/graph/operator_products.h"

@@ -9,7 +9,6 @@
 #include "datasets/kit/profile_matching.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
-#include "nasbench/graph/onnx_names.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "tests/unit/datasets/kit/kit_fixture.h"

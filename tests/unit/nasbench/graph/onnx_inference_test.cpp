@@ -1,8 +1,7 @@
-#include "nasbench/graph/onnx_inference.h"
-
 #include <gtest/gtest.h>
 #include <onnx/shape_inference/implementation.h>
 
+#include "nasbench/graph/onnx_shape_rules.h"
 #include "tests/unit/nasbench/graph/crafted_onnx.h"
 
 namespace tenshot::nasbench {

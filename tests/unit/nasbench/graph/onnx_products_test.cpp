@@ -266,23 +266,6 @@ TEST(OnnxProducts, WeightsThatNobodyUnderstandsAreSaid) {
   EXPECT_TRUE(read(small_model()).remarks.empty());
 }
 
-TEST(OnnxProducts, TheImageAndTheSequenceMayBeConstantsAsWell) {
-  OneNode convolution("Conv", {6, 2, 3, 3}, {"image", "x", "b"});
-  convolution.model.weights("image", {1, 4, 8, 9}).weights("b", {6});
-  set_integer(*convolution.node, "group", 2);
-  EXPECT_EQ(multiply_adds(read(convolution.model)), 6 * 6 * 7 * (2 * 9));
-  OneNode transposed("ConvTranspose", {2, 3, 3, 3}, {"image", "x"});
-  transposed.model.weights("image", {1, 2, 8, 9});
-  EXPECT_EQ(multiply_adds(read(transposed.model)), 2 * 8 * 9 * (3 * 9));
-  OneNode bias("Conv", {6}, {"image", "w", "x"});
-  bias.model.weights("image", {1, 4, 8, 9}).weights("w", {6, 4, 3, 3});
-  EXPECT_EQ(multiply_adds(read(bias.model)), 6 * 6 * 7 * (4 * 9));
-  OneNode lstm("LSTM", {1, 3, 6}, {"steps", "w", "r", "b", "", "x"});
-  lstm.model.weights("steps", {7, 3, 5}).weights("w", {1, 24, 5}).weights("r", {1, 24, 6}).weights("b", {1, 48});
-  set_integer(*lstm.node, "hidden_size", 6);
-  EXPECT_EQ(multiply_adds(read(lstm.model)), 7 * 3 * 24 * (5 + 6));
-}
-
 TEST(OnnxProducts, OfQuantisedOperatorsOfOnnxRuntime) {
   const auto quantised = [](OneNode& one) {
     one.node->set_domain("com.microsoft");
