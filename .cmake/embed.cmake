@@ -45,9 +45,9 @@ function(tenshot_embed_texts output header function)
   tenshot_write_if_changed(${output} "${source}")
 endfunction()
 
-# tenshot_embed_json(OUTPUT FOLDER HEADER TYPE FUNCTION NAMES…): the same for FOLDER/NAME.json. HEADER declares
-# tenshot::nasbench::FUNCTION(), which gives a TYPE {name, content} for each.
-function(tenshot_embed_json output folder header type function)
+# tenshot_embed_json(OUTPUT FOLDER HEADER FUNCTION NAMES…): the same for FOLDER/NAME.json. HEADER declares
+# tenshot::nasbench::FUNCTION(), which gives a ShippedFile for each.
+function(tenshot_embed_json output folder header function)
   set(entries "")
   foreach(name ${ARGN})
     set(path ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name}.json)
@@ -56,7 +56,7 @@ function(tenshot_embed_json output folder header type function)
     string(APPEND entries "      {\"${name}\", R\"__file(${content})__file\"},\n")
   endforeach()
   set(source "#include \"${header}\"\n\nnamespace tenshot::nasbench {\n\n\
-const std::vector<${type}>& ${function}() {\n  static const std::vector<${type}> files = {\n${entries}  };\n\
+const std::vector<ShippedFile>& ${function}() {\n  static const std::vector<ShippedFile> files = {\n${entries}  };\n\
   return files;\n}\n\n}  // namespace tenshot::nasbench\n")
   tenshot_write_if_changed(${output} "${source}")
 endfunction()

@@ -1,12 +1,11 @@
 #include "nasbench/kernels/fusion_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 
-#include "nasbench/kernels/shipped_rules.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/text.h"
 
@@ -83,12 +82,13 @@ class Groups {
   std::vector<std::string> path_;
 };
 
+constexpr std::array<std::string_view, 4> rule_names = {"none", "first", "last", "latest"};  // as BranchRule has them
+
 BranchRule branch_rule(const JsonReader& reader, const char* key) {
   const std::string text = reader.text(key, "none");
-  for (const BranchRule rule : {BranchRule::none, BranchRule::first, BranchRule::last, BranchRule::latest}) {
-    if (text == name(rule)) return rule;
-  }
-  reader.fail(key, "none, first, last or latest", json(text));
+  const auto found = std::find(rule_names.begin(), rule_names.end(), text);
+  if (found == rule_names.end()) reader.fail(key, "none, first, last or latest", json(text));
+  return static_cast<BranchRule>(found - rule_names.begin());
 }
 
 /// The choices of kernels, each for one operation or a list of them.
@@ -114,11 +114,7 @@ std::vector<KernelChoice> choices_of(const JsonReader& reader, Groups& known) {
 
 }  // namespace
 
-std::string_view name(BranchRule rule) {
-  if (rule == BranchRule::none) return "none";
-  if (rule == BranchRule::latest) return "latest";
-  return rule == BranchRule::first ? "first" : "last";
-}
+std::string_view name(BranchRule rule) { return rule_names[static_cast<std::size_t>(rule)]; }
 
 std::vector<std::string> fusion_types(const OperatorSpecification& operation) {
   const std::string kind(name(operation.kind));
@@ -190,7 +186,7 @@ FusionRules parse_fusion_rules(std::string_view text, const std::string& file) {
 }
 
 FusionRules fusion_rules(const std::string& name_or_file) {
-  for (const ShippedRules& shipped : shipped_rules()) {
+  for (const ShippedFile& shipped : shipped_rules()) {
     if (name_or_file == shipped.name) return parse_fusion_rules(shipped.content, shipped.name);
   }
   const bool is_name = name_or_file.find_first_of("./-") == std::string::npos;
@@ -203,7 +199,7 @@ FusionRules fusion_rules(const std::string& name_or_file) {
 
 std::vector<std::string> shipped_rule_names() {
   std::vector<std::string> names;
-  for (const ShippedRules& shipped : shipped_rules()) names.emplace_back(shipped.name);
+  for (const ShippedFile& shipped : shipped_rules()) names.emplace_back(shipped.name);
   return names;
 }
 

@@ -1,5 +1,3 @@
-#include "nasbench/kernels/kernel_choice.h"
-
 #include <algorithm>
 #include <functional>
 #include <map>

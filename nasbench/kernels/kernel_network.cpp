@@ -6,33 +6,24 @@
 
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
 
 std::size_t index(int node) { return static_cast<std::size_t>(node); }
 
-std::vector<std::string> parts_of(const std::string& type) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (std::size_t end; (end = type.find("++", begin)) != std::string::npos; begin = end + 2) {
-    parts.push_back(type.substr(begin, end - begin));
-  }
-  parts.push_back(type.substr(begin));
-  return parts;
-}
-
 bool is_activation(const std::string& part) {
-  static const std::set<std::string> functions = {"relu", "relu6",   "hard_swish", "hard_sigmoid",
-                                                  "silu", "sigmoid", "gelu",       "tanh"};
+  static const auto functions = words_of("relu relu6 hard_swish hard_sigmoid silu sigmoid gelu tanh");
   return functions.count(part) != 0;
 }
 
 bool begins_kernels(const std::string& part) {
-  static const std::set<std::string> kinds = {"convolution",  "depthwise_convolution", "linear",     "max_pool",
-                                              "average_pool", "global_pool",           "batch_norm", "add",
-                                              "multiply",     "concatenate",           "shuffle"};
+  static const auto kinds = words_of(
+      "convolution depthwise_convolution linear max_pool average_pool global_pool batch_norm add multiply concatenate "
+      "shuffle");
   return kinds.count(part) != 0 || is_activation(part);
 }
 
@@ -46,7 +37,7 @@ class KernelMaker {
   explicit KernelMaker(const KernelSizes& sizes) : sizes_(sizes) {}
 
   Network make(const std::string& type) {
-    const std::vector<std::string> parts = parts_of(type);
+    const std::vector<std::string> parts = parts_between(type, "++");
     Source last = begin(parts.front());
     for (std::size_t i = 1; i < parts.size(); ++i) last = follow(parts[i], last);
     builder_.output(last);
@@ -134,9 +125,7 @@ const OperatorSpecification& leading_operator(const Network& network, const Kern
 }
 
 const OperatorSpecification& leading_operator(const Network& kernel) {
-  Kernel all;
-  for (std::size_t i = 0; i < kernel.nodes.size(); ++i) all.nodes.push_back(static_cast<int>(i));
-  return leading_operator(kernel, all);
+  return leading_operator(kernel, {numbers_below<int>(kernel.nodes.size()), ""});
 }
 
 std::string kernel_type(const Network& network, const Kernel& kernel) {
@@ -160,7 +149,7 @@ KernelSizes kernel_sizes(const OperatorSpecification& op) {
 }
 
 bool can_be_made(const std::string& type) {
-  const std::vector<std::string> parts = parts_of(type);
+  const std::vector<std::string> parts = parts_between(type, "++");
   return begins_kernels(parts.front()) && std::all_of(parts.begin() + 1, parts.end(), may_follow);
 }
 

@@ -1,7 +1,6 @@
 #include "nasbench/spaces/layered_block.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "nasbench/spaces/layered_expansion.h"
 #include "nasbench/support/error.h"
@@ -83,9 +82,7 @@ Block BlockBuilder::build(const json& operators, const std::string& place, const
                           const TemplateValues& values) {
   Expansion expansion(*this, input);
   const Source last = expansion.append_list(operators, place, values, {});
-  const std::vector<NamedTensor> named = expansion.named();
   Block block = expansion.take(last);
-  block.named = named;
   add_tensors(block, place);
   return block;
 }

@@ -52,10 +52,10 @@ Source Expansion::append_list(const json& list, const std::string& place, const 
 
 Source Expansion::append_template(const std::string& name, const std::string& place, const TemplateValues& values,
                                   Source input) {
-  const auto found = templates_.is_object() ? templates_.find(name) : templates_.end();
-  if (!templates_.is_object() || found == templates_.end()) {
+  const auto found = builder_.templates.is_object() ? builder_.templates.find(name) : builder_.templates.end();
+  if (!builder_.templates.is_object() || found == builder_.templates.end()) {
     std::vector<std::string> known;
-    for (const auto& entry : templates_.items()) known.push_back(entry.key());
+    for (const auto& entry : builder_.templates.items()) known.push_back(entry.key());
     refuse(place + ": there is no template '" + excerpt(name) +
            "'; there are: " + (known.empty() ? "none" : joined(known)));
   }
@@ -76,6 +76,9 @@ Source Expansion::append_body(const json& body, const std::string& place, const 
 }
 
 Block Expansion::take(Source output) {
+  for (const auto& [name, sources] : scopes_.front()) {
+    for (const Source& source : sources) block_.named.push_back({name, shape(source), source});
+  }
   block_.output = output;
   block_.output_shape = shape(output);
   return std::move(block_);

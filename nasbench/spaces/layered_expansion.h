@@ -31,8 +31,7 @@ std::string format_extents(const Shape& shape);
 class Expansion {
  public:
   /// The block takes a tensor of shape `input`. The builder must outlive the expansion.
-  Expansion(const BlockBuilder& builder, Shape input)
-      : builder_(builder), templates_(builder.templates), file_(builder.file), input_(std::move(input)) {}
+  Expansion(const BlockBuilder& builder, Shape input) : builder_(builder), input_(std::move(input)) {}
 
   /// Appends the operators of a list that takes the tensor `input`; what they give.
   Source append_list(const nlohmann::json& list, const std::string& place, const TemplateValues& values, Source input);
@@ -45,9 +44,7 @@ class Expansion {
 
   const Shape& shape(Source source) const;
 
-  /// The tensors that entries of the outermost list named.
-  std::vector<NamedTensor> named() const;
-
+  /// The block, with the tensors that entries of the outermost list named.
   Block take(Source output);
 
  private:
@@ -91,7 +88,7 @@ class Expansion {
   /// Whether "when" and "unless" let the entry stand.
   bool stands(const Entry& entry) const { return number(entry, "when", 1) != 0 && number(entry, "unless", 0) == 0; }
 
-  [[noreturn]] void refuse(const std::string& what) const { throw FormatError(file_ + ": " + what); }
+  [[noreturn]] void refuse(const std::string& what) const { throw FormatError(builder_.file + ": " + what); }
 
   void require_keys(const Entry& entry, std::initializer_list<std::string_view> known) const;
 
@@ -161,8 +158,6 @@ class Expansion {
   }
 
   const BlockBuilder& builder_;
-  const nlohmann::json& templates_;
-  const std::string& file_;
   const Shape input_;
   Block block_;
   std::vector<Scope> scopes_ = {Scope()};

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "nasbench/spaces/layered_levels.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nasbench/spaces/layered_space.h"
+#include "nasbench/support/files.h"
 
 namespace tenshot::nasbench {
 
@@ -26,6 +27,9 @@ struct LayeredSpace::Levels {
   std::mutex mutex;
   std::map<std::tuple<int, int, std::size_t>, std::unique_ptr<Level>> of_shape;  ///< resolution, classes, width
 };
+
+/// The files of nasbench/spaces/shipped/.
+const std::vector<ShippedFile>& shipped_spaces();
 
 /// The list of `key`; an empty one where there is none.
 const nlohmann::json& list_or_none(const nlohmann::json& object, const char* key);

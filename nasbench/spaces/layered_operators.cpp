@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <tuple>
 
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/spaces/layered_expansion.h"
-#include "nasbench/support/error.h"
-#include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 
@@ -29,14 +27,12 @@ void Expansion::require_image(const Entry& entry, Source input) const {
 
 Shape Expansion::windowed(const Entry& entry, Source input, std::int64_t channels, const OperatorSpecification& window,
                           const Extent& padding) const {
-  const auto positions = [](std::int64_t length, int kernel, int stride, int dilation, int pad) {
-    const std::int64_t room = length + 2 * pad - (std::int64_t{dilation} * (kernel - 1) + 1);
-    return room < 0 ? 0 : room / stride + 1;
-  };
+  const auto& [kernel, stride, dilation] = std::tie(window.kernel, window.stride, window.dilation);
   const Shape& from = shape(input);
   const Shape result = shape_of(
-      channels, positions(from[2], window.kernel.height, window.stride.height, window.dilation.height, padding.height),
-      positions(from[3], window.kernel.width, window.stride.width, window.dilation.width, padding.width));
+      channels,
+      window_positions(from[2], kernel.height, stride.height, dilation.height, padding.height, padding.height, false),
+      window_positions(from[3], kernel.width, stride.width, dilation.width, padding.width, padding.width, false));
   if (result[2] > 0 && result[3] > 0) return result;
   refuse(entry.place + ": its window leaves nothing of a tensor of " + format_extents(from));
 }
@@ -83,14 +79,12 @@ Source Expansion::append_transposed_convolution(const Entry& entry, Source input
   specification.kind = OperatorKind::transposed_convolution;
   const int channels = read_convolution(entry, input, specification);
   const Extent padding = window(entry, specification), more = extent(entry, "output_padding", 0, {0, 0});
-  const auto length = [](std::int64_t in, int kernel, int stride, int dilation, int pad, int rest) {
-    return (in - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1 - 2 * pad + rest;
-  };
   const auto& [kernel, stride, dilation] = std::tie(specification.kernel, specification.stride, specification.dilation);
   const Shape& from = shape(input);
-  specification.output =
-      shape_of(channels, length(from[2], kernel.height, stride.height, dilation.height, padding.height, more.height),
-               length(from[3], kernel.width, stride.width, dilation.width, padding.width, more.width));
+  specification.output = shape_of(
+      channels,
+      stretched_length(from[2], kernel.height, stride.height, dilation.height, 2 * padding.height - more.height),
+      stretched_length(from[3], kernel.width, stride.width, dilation.width, 2 * padding.width - more.width));
   if (specification.output[2] < 1 || specification.output[3] < 1)
     refuse(entry.place + ": its padding leaves nothing of a tensor of " + format_extents(from));
   return append_norm_and_activation(entry, push(entry.place, std::move(specification), {input}, padding));
@@ -131,11 +125,9 @@ Source Expansion::push_activation(const Entry& entry, const std::string& name, c
     refuse(entry.place + "." + key + ": there is no activation '" + excerpt(name) + "'; there are: none, " +
            joined(activations));
   }
-  OperatorSpecification specification;
-  specification.kind = OperatorKind::activation;
-  specification.name = name;
-  specification.output = shape(input);
-  return push(entry.place, std::move(specification), {input});
+  const Source added = push_plain(entry.place, OperatorKind::activation, shape(input), {input});
+  block_.operators.back().specification.name = name;
+  return added;
 }
 
 Source Expansion::append_activation(const Entry& entry, Source input) {
@@ -175,11 +167,9 @@ Source Expansion::append_shuffle(const Entry& entry, Source input) {
     refuse(entry.place + ": " + std::to_string(groups) + " groups do not divide " +
            std::to_string(channels_of(shape(input))) + " channels");
   }
-  OperatorSpecification specification;
-  specification.kind = OperatorKind::shuffle;
-  specification.groups = groups;
-  specification.output = shape(input);
-  return push(entry.place, std::move(specification), {input});
+  const Source added = push_plain(entry.place, OperatorKind::shuffle, shape(input), {input});
+  block_.operators.back().specification.groups = groups;
+  return added;
 }
 
 Source Expansion::flat(const Entry& entry, Source input) {

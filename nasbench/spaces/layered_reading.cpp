@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "nasbench/spaces/layered_levels.h"
 #include "nasbench/support/error.h"

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "nasbench/spaces/layered_levels.h"
-#include "nasbench/spaces/shipped_spaces.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/text.h"
 
@@ -33,7 +30,7 @@ Interned& interned() {
 }
 
 const LayeredSpace* shipped_space(std::string_view name) {
-  for (const ShippedSpace& file : shipped_spaces()) {
+  for (const ShippedFile& file : shipped_spaces()) {
     if (file.name == name) return &LayeredSpace::intern(parse_json(file.content, file.name), file.name);
   }
   return nullptr;
@@ -82,7 +79,7 @@ Architecture LayeredSpace::parse(std::string_view text) const {
 }
 
 void LayeredSpace::append_format(std::string& text, const Architecture& architecture) const {
-  check_architecture(architecture);
+  require_member(*this, architecture);
   for (std::size_t d = 0; d < names_.size(); ++d) {
     if (d > 0) text += '|';
     text += names_[d][architecture[d]];
@@ -94,10 +91,8 @@ std::string LayeredSpace::definition() const {
   return std::find(known.begin(), known.end(), name_) == known.end() ? definition_->dump() : std::string();
 }
 
-void LayeredSpace::check_architecture(const Architecture& architecture) const { require_member(*this, architecture); }
-
 std::vector<double> LayeredSpace::operation_counts(const Architecture& architecture) const {
-  check_architecture(architecture);
+  require_member(*this, architecture);
   std::vector<double> counts(counted_.size(), 0);
   for (const Layer& layer : layers_) {
     const int repeat = alternative(layer, chosen(layer, architecture)).repeat;
@@ -128,7 +123,7 @@ std::size_t LayeredSpace::resolution_of(const Architecture& architecture) const 
 }
 
 NetworkShape LayeredSpace::shape_of(const Architecture& architecture, NetworkShape shape) const {
-  check_architecture(architecture);
+  require_member(*this, architecture);
   if (!resolutions_.empty()) shape.resolution = resolutions_[resolution_of(architecture)];
   if (shape.resolution < 1 || shape.resolution > largest_resolution || shape.classes < 1 ||
       shape.classes > largest_class_count) {
@@ -163,7 +158,7 @@ std::vector<OperatorSpecification> LayeredSpace::operator_list(const Architectur
 }
 
 std::vector<std::uint32_t> LayeredSpace::operator_parts(const Architecture& architecture) const {
-  check_architecture(architecture);
+  require_member(*this, architecture);
   const auto widths = static_cast<std::uint32_t>(std::max<std::size_t>(1, widths_.size()));
   const auto level = static_cast<std::uint32_t>(resolution_of(architecture) * widths + width_of(architecture));
   const auto stages = static_cast<std::uint32_t>(layers_.size()) + 2;

@@ -92,7 +92,6 @@ class LayeredSpace final : public SearchSpace {
   void read_choices(const nlohmann::json& layer, Layer& made) const;
   void name_decisions();
   void check_levels();
-  void check_architecture(const Architecture& architecture) const;
   const Level& level(const NetworkShape& shape, std::size_t width) const;
   /// The level that the architecture's own network is of.
   const Level& level_of(const Architecture& architecture, const NetworkShape& shape) const;

@@ -1,22 +1,13 @@
-#include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "nasbench/spaces/layered_expansion.h"
-#include "nasbench/support/error.h"
-#include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
 
 using nlohmann::json;
-
-namespace {
-
-constexpr int most_parts = 1024;
-
-}  // namespace
 
 std::vector<Source> Expansion::tensor(const std::string& name, const std::string& place) const {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
@@ -33,10 +24,9 @@ std::vector<Source> Expansion::tensor(const std::string& name, const std::string
   }
   for (const NamedTensor& made : builder_.tensors) known.insert(made.name);
   const auto later = builder_.layer_by_tensor.find(name);
-  throw FormatError(
-      file_ + ": " + place + ": there is no tensor '" + excerpt(name) +
-      "' before this; named are: " + (known.empty() ? "none" : joined(known)) +
-      (later == builder_.layer_by_tensor.end() ? "" : "; " + later->second + " makes it, which comes later"));
+  refuse(place + ": there is no tensor '" + excerpt(name) +
+         "' before this; named are: " + (known.empty() ? "none" : joined(known)) +
+         (later == builder_.layer_by_tensor.end() ? "" : "; " + later->second + " makes it, which comes later"));
 }
 
 std::vector<Expansion::Taken> Expansion::tensors_of(const json& from, const std::string& place) const {
@@ -86,9 +76,9 @@ void Expansion::require_fit(const Taken& tensor, const Taken& first, std::size_t
   const Shape &other = shape(tensor.source), &wanted = shape(first.source);
   const auto from = static_cast<std::ptrdiff_t>(axis);
   if (other.size() == wanted.size() && std::equal(other.begin() + from, other.end(), wanted.begin() + from)) return;
-  throw FormatError(
-      file_ + ": " + place + ": " + tensor.name + " is " + format_extents(other) + ", which does not fit " +
-      format_extents(wanted) + " of " + first.name +
+  refuse(
+      place + ": " + tensor.name + " is " + format_extents(other) + ", which does not fit " + format_extents(wanted) +
+      " of " + first.name +
       (axis == 1 ? "; tensors that are added have one shape" : "; tensors that are joined have one height and width"));
 }
 
@@ -117,14 +107,6 @@ void Expansion::give_name(const json& name, const std::string& place, std::vecto
   refuse(place + ".as: '" + excerpt(text) + "' names another tensor too; rename one");
 }
 
-std::vector<NamedTensor> Expansion::named() const {
-  std::vector<NamedTensor> tensors;
-  for (const auto& [name, sources] : scopes_.front()) {
-    for (const Source& source : sources) tensors.push_back({name, shape(source), source});
-  }
-  return tensors;
-}
-
 Source Expansion::append_joint(const Entry& entry, Source input) {
   require_keys(entry, {});
   if (entry.find("from") != nullptr) return input;
@@ -132,6 +114,7 @@ Source Expansion::append_joint(const Entry& entry, Source input) {
 }
 
 Source Expansion::append_split(const Entry& entry, Source input) {
+  constexpr int most_parts = 1024;
   require_keys(entry, {"parts", "scaled"});
   const std::string place = entry.place + ".parts";
   const std::int64_t in = channels_of(shape(input));

@@ -1,6 +1,5 @@
 #include "nasbench/spaces/specification_json.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "nasbench/support/error.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -42,11 +43,8 @@ class SyntheticCnn {
   std::int64_t multiple_of_4(std::int64_t least, std::int64_t most) {
     return least + 4 * static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>((most - least) / 4 + 1)));
   }
-  template <std::size_t count>
-  int one_of(const std::array<int, count>& values) {
-    return values[rng_.below(count)];
-  }
-  int kernel() { return one_of(std::array<int, 3>{3, 5, 7}); }
+  int one_of(std::initializer_list<int> values) { return values.begin()[rng_.below(values.size())]; }
+  int kernel() { return one_of({3, 5, 7}); }
   std::int64_t channels_of(const Source& source) const { return builder_.type(source).shape[1]; }
 
   Source normalised(const std::string& name, const Source& input, std::int64_t channels,
@@ -78,7 +76,7 @@ class SyntheticCnn {
 
   void bottleneck(std::int64_t channels) {
     const Source before = x_;
-    const std::int64_t wide = channels_of(x_) * one_of(std::array<int, 3>{1, 3, 6});
+    const std::int64_t wide = channels_of(x_) * one_of({1, 3, 6});
     const int size = kernel();
     const bool excited = rng_.below(2) == 1;
     if (wide != channels_of(x_)) x_ = normalised("expansion", x_, wide, {same_window(1)}, true);
@@ -101,7 +99,7 @@ class SyntheticCnn {
 
   void pool() {
     const bool average = rng_.below(2) == 0;
-    const PoolOptions options{same_window(one_of(std::array<int, 2>{1, 3}), stride_), false, false};
+    const PoolOptions options{same_window(one_of({1, 3}), stride_), false, false};
     x_ = average ? builder_.average_pool(prefix_ + "average", x_, options)
                  : builder_.max_pool(prefix_ + "max", x_, options);
   }

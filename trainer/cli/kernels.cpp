@@ -8,7 +8,6 @@
 #include "nasbench/formats/network_file.h"
 #include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/kernels/kernel_search.h"
-#include "nasbench/kernels/shipped_rules.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -114,7 +113,7 @@ void deduce(const Arguments& arguments) {
   options.flag("json", "the network's kernels as JSON on standard output");
   if (!options.parse(arguments)) return;
   const std::string name = deduced_rules(options);
-  const std::vector<nasbench::ShippedRules>& shipped = nasbench::shipped_rules();
+  const std::vector<ShippedFile>& shipped = nasbench::shipped_rules();
   const auto rules = std::find_if(shipped.begin(), shipped.end(), [&](const auto& each) { return each.name == name; });
   const std::string out = options.has("out") ? options.get("out") : options.has("model") ? "" : "-";
   if (options.has("model")) {

@@ -1,4 +1,3 @@
-#include "nasbench/kernels/kernel_choice.h"
 
 #include <gtest/gtest.h>
 
