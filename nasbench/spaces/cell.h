@@ -29,6 +29,15 @@ constexpr std::array<Edge, edge_count> edges = {{{0, 1}, {0, 2}, {1, 2}, {0, 3},
 /// The cell of a NAS-Bench-201 architecture: the operation of each of `edges`.
 using Cell = std::array<Operation, edge_count>;
 
+/// A set of edges as bits: bit e is `edges[e]`.
+using EdgeSet = std::uint8_t;
+
+/// The four ways from the cell's input to its output: 0-3, 0-1-3, 0-2-3, 0-1-2-3.
+constexpr std::array<EdgeSet, 4> cell_paths = {0b001000, 0b010001, 0b100010, 0b100101};
+
+/// The edges on a path of operations other than none from the input to the output.
+EdgeSet live_edges(const Cell& cell);
+
 /// Throws InputError unless `architecture` has six decisions, each under five.
 Cell cell_of(const Architecture& architecture);
 Architecture architecture_of(const Cell& cell);

@@ -1,11 +1,9 @@
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
-#include <string_view>
 
-#include "nasbench/spaces/cell.h"
 #include "nasbench/spaces/nasbench201_network.h"
-#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
@@ -18,24 +16,8 @@ constexpr std::string_view example = "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|
 constexpr std::string_view beginning = "|";
 constexpr std::array<std::string_view, edge_count> after_operation = {"~0|+|", "~0|", "~1|+|", "~0|", "~1|", "~2|"};
 
-/// Sets of edges, bit e for edge e: the four ways from the cell's input to its output.
-constexpr std::array<unsigned, 4> paths = {0b001000, 0b010001, 0b100010, 0b100101};
-
 bool continues_with(std::string_view text, std::size_t position, std::string_view part) {
   return text.compare(position, part.size(), part) == 0;
-}
-
-/// The only operation whose name can start like `text`; its name still has to be compared.
-std::size_t candidate_operation(std::string_view text) {
-  constexpr std::size_t kernel_position = std::string_view("nor_conv_").size();
-  if (text.size() <= kernel_position) return static_cast<std::size_t>(Operation::none);
-  switch (text[0]) {
-    case 's': return static_cast<std::size_t>(Operation::skip_connect);
-    case 'a': return static_cast<std::size_t>(Operation::avg_pool_3x3);
-    default:
-      if (text[2] == 'n') return static_cast<std::size_t>(Operation::none);
-      return static_cast<std::size_t>(text[kernel_position] == '1' ? Operation::nor_conv_1x1 : Operation::nor_conv_3x3);
-  }
 }
 
 /// At most `limit` characters of `text` in quotation marks, on one line whatever they are.
@@ -57,17 +39,6 @@ void expect(std::string_view text, std::size_t& position, std::string_view part)
   position += part.size();
 }
 
-/// The edges on a path of operations other than none from the input to the output, bit e for edge e.
-unsigned live_edges(const Cell& cell) {
-  unsigned present = 0;
-  for (std::size_t e = 0; e < edge_count; ++e) present |= unsigned{cell[e] != Operation::none} << e;
-  unsigned live = 0;
-  for (const unsigned path : paths) {
-    if ((present & path) == path) live |= path;
-  }
-  return live;
-}
-
 class NasBench201 final : public SearchSpace {
  public:
   std::string_view name() const override { return "nasbench201"; }
@@ -78,12 +49,11 @@ class NasBench201 final : public SearchSpace {
     std::size_t position = 0;
     expect(text, position, beginning);
     for (std::size_t e = 0; e < edge_count; ++e) {
-      const std::size_t operation = candidate_operation(text.substr(position));
-      if (!continues_with(text, position, operation_names[operation])) {
-        reject(text, position, "one of " + joined(operation_names));
-      }
-      architecture[e] = static_cast<std::uint8_t>(operation);
-      position += operation_names[operation].size();
+      const auto operation = std::find_if(operation_names.begin(), operation_names.end(),
+                                          [&](std::string_view name) { return continues_with(text, position, name); });
+      if (operation == operation_names.end()) reject(text, position, "one of " + joined(operation_names));
+      architecture[e] = static_cast<std::uint8_t>(operation - operation_names.begin());
+      position += operation->size();
       expect(text, position, after_operation[e]);
     }
     if (position != text.size()) reject(text, position, "the end");
@@ -119,7 +89,7 @@ class NasBench201 final : public SearchSpace {
   // zero of that edge and its addition to another branch, which a runtime can tell: such cells stay apart.
   Architecture canonical(const Architecture& architecture) const override {
     Cell cell = cell_of(architecture);
-    const unsigned live = live_edges(cell);
+    const EdgeSet live = live_edges(cell);
     for (std::size_t e = 0; e < edge_count; ++e) {
       if ((live >> e & 1U) == 0) cell[e] = Operation::none;
     }
@@ -156,6 +126,13 @@ class NasBench201 final : public SearchSpace {
 };
 
 }  // namespace
+
+EdgeSet live_edges(const Cell& cell) {
+  EdgeSet present = 0, live = 0;
+  for (std::size_t e = 0; e < edge_count; ++e) present |= static_cast<EdgeSet>((cell[e] != Operation::none) << e);
+  for (const EdgeSet path : cell_paths) live |= (present & path) == path ? path : 0;
+  return live;
+}
 
 Cell cell_of(const Architecture& architecture) {
   if (architecture.size() != edge_count) {

@@ -8,31 +8,10 @@ namespace {
 constexpr bool contains(EdgeSet set, std::size_t edge) { return (set >> edge & 1U) != 0; }
 constexpr EdgeSet bit(std::size_t edge) { return static_cast<EdgeSet>(1U << edge); }
 
-/// The edges of each way from node 0 to node 3, in the order of `path_count`.
-constexpr std::array<EdgeSet, path_count> paths = {bit(3), bit(0) | bit(4), bit(1) | bit(5), bit(0) | bit(2) | bit(5)};
-
-void count_operation(CellCounts& counts, Operation operation, double times) {
-  switch (operation) {
-    case Operation::none: break;
-    case Operation::skip_connect: counts.skip += times; break;
-    case Operation::nor_conv_1x1: counts.conv_1x1 += times; break;
-    case Operation::nor_conv_3x3: counts.conv_3x3 += times; break;
-    case Operation::avg_pool_3x3: counts.pool += times; break;
-  }
-}
-
 std::array<int, node_count> indegrees(EdgeSet set) {
   std::array<int, node_count> indegree{};
   for (std::size_t e = 0; e < edge_count; ++e) indegree[edges[e].target] += contains(set, e) ? 1 : 0;
   return indegree;
-}
-
-void add_half(CellCounts& counts, const CellCounts& other) {
-  counts.skip = 0.5 * (counts.skip + other.skip);
-  counts.conv_1x1 = 0.5 * (counts.conv_1x1 + other.conv_1x1);
-  counts.conv_3x3 = 0.5 * (counts.conv_3x3 + other.conv_3x3);
-  counts.pool = 0.5 * (counts.pool + other.pool);
-  counts.add = 0.5 * (counts.add + other.add);
 }
 
 bool is_convolution(Operation operation) {
@@ -71,12 +50,11 @@ EdgeSet backward_edges(const Cell& cell) {
   return set;
 }
 
-EdgeSet live_edges(const Cell& cell) { return forward_edges(cell) & backward_edges(cell); }
-
 CellCounts count_edges(const Cell& cell, EdgeSet set) {
   CellCounts counts;
+  const EdgeSet present = present_edges(cell);
   for (std::size_t e = 0; e < edge_count; ++e) {
-    if (contains(set, e)) count_operation(counts, cell[e], 1);
+    if (contains(set & present, e)) ++(counts.*cell_count_fields[static_cast<std::size_t>(cell[e]) - 1]);
   }
   for (const int indegree : indegrees(set)) counts.add += std::max(indegree - 1, 0);
   return counts;
@@ -126,7 +104,7 @@ std::array<CellCounts, path_count> critical_structure(const Cell& cell) {
   const EdgeSet live = live_edges(cell);
   std::array<CellCounts, path_count> counts{};
   for (std::size_t p = 0; p < path_count; ++p) {
-    if ((live & paths[p]) == paths[p]) counts[p] = count_edges(cell, paths[p]);
+    if ((live & cell_paths[p]) == cell_paths[p]) counts[p] = count_edges(cell, cell_paths[p]);
   }
   return counts;
 }
@@ -134,7 +112,9 @@ std::array<CellCounts, path_count> critical_structure(const Cell& cell) {
 std::array<CellCounts, path_count> half_critical_structure(const Cell& cell) {
   const CellCounts live = live_structure(cell);
   std::array<CellCounts, path_count> counts = critical_structure(cell);
-  for (CellCounts& path : counts) add_half(path, live);
+  for (CellCounts& path : counts) {
+    for (const auto field : cell_count_fields) path.*field = 0.5 * (path.*field + live.*field);
+  }
   return counts;
 }
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
 #include "nasbench/spaces/cell.h"
 
@@ -23,16 +22,16 @@ struct CellCounts {
   double reorder = 0;   ///< compiled graphs only: conversions between plain and blocked layout
 };
 
-/// A set of edges as bits: bit e is `edges[e]`.
-using EdgeSet = std::uint8_t;
+/// The fields of CellCounts: first those of the operations but `none`, in their order.
+constexpr std::array<double CellCounts::*, 8> cell_count_fields = {
+    &CellCounts::skip, &CellCounts::conv_1x1, &CellCounts::conv_3x3, &CellCounts::pool,
+    &CellCounts::add,  &CellCounts::relu,     &CellCounts::multiply, &CellCounts::reorder};
 
 EdgeSet present_edges(const Cell& cell);  ///< all that are not `none`
 /// Present edges whose source is reachable from node 0 over present edges.
 EdgeSet forward_edges(const Cell& cell);
 /// Present edges from whose target node 3 is reachable over present edges.
 EdgeSet backward_edges(const Cell& cell);
-/// Edges on a path of present edges from node 0 to node 3: forward ∩ backward.
-EdgeSet live_edges(const Cell& cell);
 
 /// Operations of `set`, and the additions that its nodes need: Σ_v max(indegree(v) − 1, 0).
 CellCounts count_edges(const Cell& cell, EdgeSet set);
@@ -61,8 +60,7 @@ CellCounts backward_plus_structure(const Cell& cell);
 /// Example: 0>1 skip, 0>3 pool, 1>3 pool → one skip, one pool (node 1 is node 0), no add.
 CellCounts fused_structure(const Cell& cell);
 
-/// The four ways from input to output: 0-3, 0-1-3, 0-2-3, 0-1-2-3.
-constexpr std::size_t path_count = 4;
+constexpr std::size_t path_count = cell_paths.size();
 
 /// Parallel execution: the counts of each live path, zero for a path that is not live; the slowest decides.
 /// Example: 0>3 conv3, 0>1 pool, 1>3 pool → {one conv3}, {two pools}, {}, {}.

@@ -7,6 +7,7 @@ namespace {
 
 /// One value of a compiled cell: what computes it, from which values. A skip has no value of its own.
 struct Value {
+  /// The input, then what count_values() counts, in its order.
   enum class Kind : std::uint8_t { input, relu, convolution_1x1, convolution_3x3, pool, multiply, add };
   Kind kind = Kind::input;
   std::int8_t first = -1;
@@ -96,18 +97,11 @@ CompiledCell compile(const Cell& cell, EdgeSet set) {
 }
 
 CellCounts count_values(const CompiledCell& compiled) {
+  constexpr std::array<double CellCounts::*, 6> fields = {&CellCounts::relu,     &CellCounts::conv_1x1,
+                                                          &CellCounts::conv_3x3, &CellCounts::pool,
+                                                          &CellCounts::multiply, &CellCounts::add};
   CellCounts counts;
-  for (int v = 1; v < compiled.size; ++v) {
-    switch (compiled.values[v].kind) {
-      case Value::Kind::input: break;
-      case Value::Kind::relu: ++counts.relu; break;
-      case Value::Kind::convolution_1x1: ++counts.conv_1x1; break;
-      case Value::Kind::convolution_3x3: ++counts.conv_3x3; break;
-      case Value::Kind::pool: ++counts.pool; break;
-      case Value::Kind::multiply: ++counts.multiply; break;
-      case Value::Kind::add: ++counts.add; break;
-    }
-  }
+  for (int v = 1; v < compiled.size; ++v) ++(counts.*fields[static_cast<std::size_t>(compiled.values[v].kind) - 1]);
   return counts;
 }
 
@@ -124,7 +118,6 @@ struct Tensor {
 class LayoutPass {
  public:
   LayoutPass(const CompiledCell& compiled, Tensor input) : compiled_(compiled), counts_(count_values(compiled)) {
-    counts_.reorder = 0;
     for (int v = 1; v < compiled.size; ++v) {
       ++readers_[compiled.values[v].first];
       if (compiled.values[v].kind == Value::Kind::add) ++readers_[compiled.values[v].second];
@@ -195,16 +188,6 @@ class LayoutPass {
   std::array<bool, 1 + 2 * edge_count + 3> converted_{};
 };
 
-void accumulate(CellCounts& sum, const CellCounts& counts, double weight) {
-  sum.conv_1x1 += weight * counts.conv_1x1;
-  sum.conv_3x3 += weight * counts.conv_3x3;
-  sum.pool += weight * counts.pool;
-  sum.add += weight * counts.add;
-  sum.relu += weight * counts.relu;
-  sum.multiply += weight * counts.multiply;
-  sum.reorder += weight * counts.reorder;
-}
-
 }  // namespace
 
 CellCounts cse_structure(const Cell& cell) { return count_values(compile(cell, all_edges)); }
@@ -228,9 +211,8 @@ CellCounts layout_structure(const Cell& cell) {
   Tensor input = {true, false, true};  // a stage begins with the stem or a residual block: convolutions
   for (int c = 0; c < cells_per_stage; ++c) {
     const LayoutPass pass(compiled, input);
-    accumulate(mean, pass.counts(), 1.0 / cells_per_stage);
-    const Tensor& output = pass.output();
-    input = {output.blocked, output.accumulates, output.folds_relu};
+    for (const auto field : cell_count_fields) mean.*field += 1.0 / cells_per_stage * pass.counts().*field;
+    input = pass.output();
   }
   return mean;
 }

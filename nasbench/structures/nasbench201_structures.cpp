@@ -1,4 +1,5 @@
 #include <mutex>
+#include <variant>
 
 #include "nasbench/structures/cell_structures.h"
 #include "nasbench/structures/structures.h"
@@ -9,25 +10,21 @@ const StructureModel& nasbench201_structures();
 
 namespace {
 
-constexpr std::size_t feature_count = 9;
+constexpr std::size_t feature_count = 1 + cell_count_fields.size();
 
 /// `base` is 1, or 0 where a runtime that removes the unused finds nothing left to run.
 void write(const CellCounts& counts, double base, double* row) {
-  const std::array<double, feature_count> values = {base,          counts.skip, counts.conv_1x1, counts.conv_3x3,
-                                                    counts.pool,   counts.add,  counts.relu,     counts.multiply,
-                                                    counts.reorder};
-  std::copy(values.begin(), values.end(), row);
+  *row = base;
+  for (const auto field : cell_count_fields) *++row = counts.*field;
 }
 
 using Rule = CellCounts (*)(const Cell&);
 using PathRule = std::array<CellCounts, path_count> (*)(const Cell&);
 
-/// A structure and its rule: one of `rule` and `path_rule`.
 struct NamedRule {
   Structure structure;
-  Rule rule = nullptr;
-  PathRule path_rule = nullptr;
-  bool keeps_base = true;  ///< false: where no path connects, the network is a constant and nothing of it runs
+  std::variant<Rule, PathRule> rule;
+  bool keeps_base;  ///< false: where no path connects, the network is a constant and nothing of it runs
 };
 
 std::vector<NamedRule> named_rules() {
@@ -38,40 +35,31 @@ std::vector<NamedRule> named_rules() {
   const std::vector<bool> compiled_live = {true, false, true, true, true, true, true, false, false};
   const std::vector<bool> blocked = {true, false, true, true, true, true, true, true, true};
   return {
-      {{"total", "every operation is executed as written", 1, free_adds}, total_structure, nullptr},
-      {{"live", "dead branches are removed", 1, eager}, live_structure, nullptr, false},
+      {{"total", "every operation is executed as written", 1, free_adds}, total_structure, true},
+      {{"live", "dead branches are removed", 1, eager}, live_structure, false},
       {{"forward", "operations on zeros are skipped, unused results are still computed", 1, eager},
        forward_structure,
-       nullptr},
-      {{"backward", "unused results are not computed, operations on zeros are", 1, eager},
-       backward_structure,
-       nullptr,
-       false},
+       true},
+      {{"backward", "unused results are not computed, operations on zeros are", 1, eager}, backward_structure, false},
       {{"backward+", "as backward, and lone convolutions are computed though unused", 1, eager},
        backward_plus_structure,
-       nullptr,
        false},
-      {{"fused", "dead branches are removed and repeated operations computed once", 1, eager},
-       fused_structure,
-       nullptr,
-       false},
+      {{"fused", "dead branches are removed and repeated operations computed once", 1, eager}, fused_structure, false},
       {{"critical", "parallel paths run at the same time: the slowest counts", path_count, free_adds},
-       nullptr,
        critical_structure,
        false},
-      {{"half-critical", "parallel paths overlap by half", path_count, eager}, nullptr, half_critical_structure, false},
-      {{"cse", "compiled: repeated operations are merged, zeros are multiplied", 1, compiled}, cse_structure, nullptr},
+      {{"half-critical", "parallel paths overlap by half", path_count, eager}, half_critical_structure, false},
+      {{"cse", "compiled: repeated operations are merged, zeros are multiplied", 1, compiled}, cse_structure, true},
       {{"live-cse", "compiled: dead branches are removed and repeated operations merged", 1, compiled_live},
        live_cse_structure,
-       nullptr,
        false},
       {{"layout", "compiled for blocked tensors: merged, with conversions between layouts", 1, blocked},
        layout_structure,
-       nullptr},
+       true},
       {{"in-place", "compiled in place: merged, with conversions where a result cannot overwrite its operand", 1,
         blocked},
        in_place_structure,
-       nullptr},
+       true},
   };
 }
 
@@ -88,13 +76,10 @@ class Nasbench201Structures : public StructureModel {
 
   void evaluate(std::size_t structure, const Architecture& architecture, double* rows) const override {
     const Cell cell = cell_of(architecture);
-    const NamedRule& rule = rules_[structure];
-    const double base = rule.keeps_base || live_edges(cell) != 0 ? 1 : 0;
-    if (rule.rule != nullptr) {
-      write(rule.rule(cell), base, rows);
-      return;
-    }
-    for (const CellCounts& counts : rule.path_rule(cell)) {
+    const NamedRule& named = rules_[structure];
+    const double base = named.keeps_base || live_edges(cell) != 0 ? 1 : 0;
+    if (const Rule* rule = std::get_if<Rule>(&named.rule)) return write((*rule)(cell), base, rows);
+    for (const CellCounts& counts : std::get<PathRule>(named.rule)(cell)) {
       write(counts, base, rows);
       rows += feature_count;
     }
