@@ -121,8 +121,7 @@ void element_by_element(LayerReader& layer) {
   const OperatorKind kind = number == 0   ? OperatorKind::multiply
                             : number == 1 ? OperatorKind::add
                                           : OperatorKind::elementwise;
-  NetworkNode node = layer.node(kind, shape, kind == OperatorKind::elementwise ? "maximum" : "");
-  append(layer, std::move(node));
+  append(layer, layer.node(kind, shape, kind == OperatorKind::elementwise ? "maximum" : ""));
 }
 
 void scale(LayerReader& layer) {

@@ -10,7 +10,6 @@
 #include <set>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "nasbench/graph/onnx_file.h"
 #include "nasbench/graph/onnx_values.h"

@@ -3,11 +3,8 @@
 #include <cstdio>
 
 namespace tenshot {
-namespace {
 
 constexpr std::size_t longest_number = 400;  // the largest double has 309 digits before the point
-
-}  // namespace
 
 std::string decimals(double value, int count) {
   char text[longest_number];
