@@ -1,5 +1,4 @@
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "datasets/kit/joined_sources.h"
@@ -131,7 +130,7 @@ Metrics metrics_of(const Device& device) {
 void add_verdict(Page& page, const Device& device) {
   const std::size_t used = device.used.latency_ms.size(), others = device.others.latency_ms.size();
   const std::string from = std::to_string(used) + (used == 1 ? " measurement" : " measurements"),
-                    within = "within ±" + two_digits(100 * device.promise) + " %";
+                    within = "within ±" + significant_digits(100 * device.promise, 2) + " %";
   const bool promises = !std::isnan(device.promise);
   std::string contradicted, checked;
   if (others > 0) {

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "datasets/tables/csv.h"
 #include "nasbench/support/error.h"
@@ -25,23 +27,11 @@ constexpr std::size_t most_panels = 12;  ///< scatter plots
 
 /// Measured and predicted latencies of one method on one target.
 struct Pairs {
-  std::vector<double> measured_ms;
-  std::vector<double> predicted_ms;
-
-  void add(const Pairs& other) {
-    measured_ms.insert(measured_ms.end(), other.measured_ms.begin(), other.measured_ms.end());
-    predicted_ms.insert(predicted_ms.end(), other.predicted_ms.begin(), other.predicted_ms.end());
-  }
+  std::vector<double> measured_ms, predicted_ms;
 };
 
-/// A choice of the grid, as predictions.csv writes it.
-struct Choice {
-  std::string method, pool, sampler, samples, clones;
-  bool operator<(const Choice& other) const {
-    return std::tie(method, pool, sampler, samples, clones) <
-           std::tie(other.method, other.pool, other.sampler, other.samples, other.clones);
-  }
-};
+/// A choice of the grid, as predictions.csv writes it: method, pool, sampler, samples and clones.
+using Choice = std::array<std::string, 5>;
 using PairsOf = std::map<Choice, std::map<std::string, Pairs>>;  ///< by target
 
 PairsOf read_pairs(const fs::path& path, datasets::Quantity quantity) {
@@ -243,7 +233,10 @@ void add_errors(Page& page, const json& results, const PairsOf& pairs) {
     const auto found = pairs.find(choice_of(variant));
     if (found == pairs.end() || distributions.size() == most_lines) continue;
     Pairs all;
-    for (const auto& [target, list] : found->second) all.add(list);
+    for (const auto& [target, list] : found->second) {
+      all.measured_ms.insert(all.measured_ms.end(), list.measured_ms.begin(), list.measured_ms.end());
+      all.predicted_ms.insert(all.predicted_ms.end(), list.predicted_ms.begin(), list.predicted_ms.end());
+    }
     distributions.push_back(error_distribution(variant.at("label"), all.measured_ms, all.predicted_ms));
   }
   if (distributions.empty()) return;
@@ -285,8 +278,7 @@ void add_calibration(Page& page, const json& results) {
     Series& line = lines[method];
     line.name = method;
     for (const auto& [confidence, coverages] : by_confidence) {
-      double sum = 0;
-      for (const double coverage : coverages) sum += coverage;
+      const double sum = std::accumulate(coverages.begin(), coverages.end(), 0.0);
       line.x.push_back(100 * confidence);
       line.y.push_back(100 * sum / static_cast<double>(coverages.size()));
     }
@@ -331,8 +323,7 @@ Page experiment_report(const fs::path& folder) {
     add_means(page, results);
     page.paragraph(
         "Every method of a trial that does not choose its own has the same samples. Methods that measure every "
-        "training "
-        "architecture are ceilings and are never bold.");
+        "training architecture are ceilings and are never bold.");
     add_accuracy_against_samples(page, results);
     const datasets::Quantity quantity = get_quantity(results);
     PairsOf pairs;

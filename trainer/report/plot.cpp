@@ -5,7 +5,8 @@
 #include <map>
 #include <set>
 
-#include "trainer/report/axes.h"
+#include "nasbench/support/numbers_below.h"
+#include "trainer/report/drawing.h"
 #include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
@@ -92,14 +93,19 @@ std::string comparison(const Series& series, std::size_t i, const std::string& u
 
 /// Indices of the points whose y is farthest from their x, relatively.
 std::vector<std::size_t> farthest(const Series& series, std::size_t count) {
-  std::vector<std::size_t> order(series.x.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::vector<std::size_t> order = numbers_below(series.x.size());
   const auto off = [&](std::size_t i) { return std::abs(std::log(std::max(series.y[i] / series.x[i], 1e-30))); };
   count = std::min(count, order.size());
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
                     [&](std::size_t a, std::size_t b) { return off(a) > off(b); });
   order.resize(count);
   return order;
+}
+
+std::vector<Point> places_of(const Frame& frame, const std::vector<double>& x, const std::vector<double>& y) {
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < x.size(); ++i) points.push_back(frame.at(x[i], y[i]));
+  return points;
 }
 
 void draw_cloud(Drawing& drawing, const Frame& frame, const Series& series, const std::string& colour,
@@ -113,8 +119,7 @@ void draw_cloud(Drawing& drawing, const Frame& frame, const Series& series, cons
     }
     return;
   }
-  std::vector<Point> points;
-  for (std::size_t i = 0; i < count; ++i) points.push_back(frame.at(series.x[i], series.y[i]));
+  const std::vector<Point> points = places_of(frame, series.x, series.y);
   drawing.dots(points, 3, colour, 0.3);
   for (const std::size_t i : farthest(series, farthest_points)) {
     drawing.circle(points[i], 2.6, colour, 0.5, comparison(series, i, unit));
@@ -153,9 +158,8 @@ void draw_zones(Drawing& drawing, const Frame& frame, const std::vector<Series>&
 }
 
 void draw_line(Drawing& drawing, const Frame& frame, const Series& series, const std::string& colour) {
-  std::vector<Point> points;
+  const std::vector<Point> points = places_of(frame, series.x, series.y);
   for (std::size_t i = 0; i < series.x.size(); ++i) {
-    points.push_back(frame.at(series.x[i], series.y[i]));
     if (series.spread.empty() || !(series.spread[i] > 0)) continue;
     drawing.whisker(frame.at(series.x[i], series.y[i] - series.spread[i]),
                     frame.at(series.x[i], series.y[i] + series.spread[i]), colour);
@@ -243,8 +247,7 @@ std::string band_plot(const Banded& curve, const Axes& axes, const std::string& 
   Drawing drawing(width, Frame::height(width, legend, plot_height));
   const Frame frame(drawing, x.scale(0), y.from_zero(), {axes.x, axes.y}, legend, plot_height);
   if (banded) {
-    std::vector<Point> corners;
-    for (std::size_t i = 0; i < middle.x.size(); ++i) corners.push_back(frame.at(middle.x[i], curve.upper[i]));
+    std::vector<Point> corners = places_of(frame, middle.x, curve.upper);
     for (std::size_t i = middle.x.size(); i-- > 0;) corners.push_back(frame.at(middle.x[i], curve.lower[i]));
     drawing.area(corners, band_colour);
   }
@@ -367,8 +370,7 @@ std::string front_plot(const Front& front, const Axes& axes, const std::string& 
   if (limited) legend.emplace_back("limit", guide_colour);
   Drawing drawing(width, Frame::height(width, legend, plot_height));
   const Frame frame(drawing, x.scale(), y.scale(), {axes.x, axes.y}, legend, plot_height);
-  std::vector<Point> points;
-  for (std::size_t i = 0; i < all.x.size(); ++i) points.push_back(frame.at(all.x[i], all.y[i]));
+  const std::vector<Point> points = places_of(frame, all.x, all.y);
   drawing.dots(points, 4, series_colour(0), points.size() > hinted_points ? 0.25 : 0.5);
   if (limited) {
     drawing.line({frame.at(*front.limit, y.low()).x, frame.top()}, {frame.at(*front.limit, y.low()).x, frame.bottom()},

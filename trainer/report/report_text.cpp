@@ -13,8 +13,6 @@ std::string significant(double value) {
   return significant_digits(value, 3);
 }
 
-std::string two_digits(double value) { return significant_digits(value, 2); }
-
 Series error_distribution(const std::string& name, const std::vector<double>& measured_ms,
                           const std::vector<double>& predicted_ms) {
   std::vector<double> errors;

@@ -12,8 +12,6 @@ namespace tenshot::trainer::report {
 std::string percent(double share);
 /// `value` with three significant digits, from a thousand on with all before the point.
 std::string significant(double value);
-/// `value` with two significant digits: what an expected error is good for.
-std::string two_digits(double value);
 
 /// The share of errors |predicted − measured| / measured that do not exceed each of some errors, in percent, up to 50
 /// %.

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "tests/unit/trainer/report/occurrences.h"
-#include "trainer/report/axes.h"
+#include "trainer/report/drawing.h"
 #include "trainer/report/page.h"
 #include "trainer/report/report_text.h"
 
