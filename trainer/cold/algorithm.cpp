@@ -12,8 +12,7 @@ constexpr double most_combinations = 4096;
 class Balancer {
  public:
   Balancer(const ColdProblem& problem, const std::vector<std::size_t>& combination)
-      : slowdown_(problem.preparing_slowdown),
-        costs_(preparation_costs(problem, combination)),
+      : costs_(preparation_costs(problem, combination)),
         cores_(combination.size(), 0),
         loads_(static_cast<std::size_t>(problem.preparing_cores) + 1, 0) {
     for (std::size_t i = 0; i < combination.size(); ++i) {
@@ -32,7 +31,7 @@ class Balancer {
       const double excess = *std::max_element(loads_.begin() + 1, loads_.end()) - loads_[0];
       if (excess <= 0) break;
       std::size_t i = next;
-      while (i < costs_.size() && costs_[i] * (1 + slowdown_) >= excess) ++i;  // line 9
+      while (i < costs_.size() && 2 * costs_[i] >= excess) ++i;  // line 9
       if (i == costs_.size()) break;
       with_executing.insert(i);
       next = i + 1;
@@ -52,7 +51,7 @@ class Balancer {
         loads_[0] += costs_[i];
       } else {
         cores_[i] = static_cast<int>(turn + 1);
-        loads_[turn + 1] += costs_[i] * slowdown_;
+        loads_[turn + 1] += costs_[i];
         turn = (turn + 1) % (loads_.size() - 1);
       }
     }
@@ -66,17 +65,16 @@ class Balancer {
     const auto from = static_cast<int>(busiest - loads_.begin()), to = static_cast<int>(idlest - loads_.begin());
     std::size_t best = costs_.size();
     for (std::size_t i = 0; i < costs_.size(); ++i) {
-      if (cores_[i] != from || costs_[i] * slowdown_ >= half || costs_[i] <= 0) continue;
+      if (cores_[i] != from || costs_[i] >= half || costs_[i] <= 0) continue;
       if (best == costs_.size() || costs_[i] > costs_[best]) best = i;
     }
     if (best == costs_.size()) return false;
     cores_[best] = to;
-    *busiest -= costs_[best] * slowdown_;
-    *idlest += costs_[best] * slowdown_;
+    *busiest -= costs_[best];
+    *idlest += costs_[best];
     return true;
   }
 
-  double slowdown_;
   std::vector<double> costs_;
   double execution_ = 0;
   std::vector<int> cores_;
@@ -177,11 +175,10 @@ ColdSchedule algorithm_1(const ColdProblem& problem, std::size_t most_weights) {
 
 ColdBounds simple_bounds(const ColdProblem& problem) {
   ColdBounds bounds;
-  const double slowdown = problem.preparing_cores == 0 ? 1 : std::min(1.0, problem.preparing_slowdown);
   for (std::size_t i = problem.layers.size(); i > 0; --i) {
     double execute = std::numeric_limits<double>::infinity(), both = execute, read = execute;
     for (const ColdCandidate& candidate : problem.layers[i - 1]) {
-      const double prepare = (candidate.prepare_ms - candidate.create_saving_ms) * slowdown;
+      const double prepare = candidate.prepare_ms - candidate.create_saving_ms;
       execute = std::min(execute, candidate.execute_ms);
       both = std::min(both, prepare + candidate.execute_ms);
       read = std::min(read, candidate.read_ms);

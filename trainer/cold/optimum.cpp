@@ -58,7 +58,7 @@ std::vector<State> thinned(const std::vector<State>& states, double step) {
 /// A bound by Lagrangian relaxation: the makespan is at least what core 0 works in all, and at least, for every layer
 /// i, what the preparing core works up to i and core 0 executes from i on; so it is at least any mean of the two, and
 /// for given weights every layer is chosen on its own.
-double relaxation_bound(const std::vector<std::vector<ColdCandidate>>& layers, double slowdown) {
+double relaxation_bound(const std::vector<std::vector<ColdCandidate>>& layers) {
   constexpr int weights = 50;
   double bound = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -69,7 +69,7 @@ double relaxation_bound(const std::vector<std::vector<ColdCandidate>>& layers, d
         double least = std::numeric_limits<double>::infinity();
         for (const ColdCandidate& candidate : layers[j]) {
           const double execute = candidate.execute_ms * (j < i ? all : 1);
-          const double elsewhere = j <= i ? wait * candidate.prepare_ms * slowdown : 0;
+          const double elsewhere = j <= i ? wait * candidate.prepare_ms : 0;
           least = std::min(least, execute + std::min(all * candidate.prepare_ms, elsewhere));
         }
         sum += least;
@@ -103,7 +103,7 @@ ColdOptimum optimum(const ColdProblem& problem) {
         const int before = static_cast<int>(s);
         next.push_back({state.preparing, state.sum + prepare + execute, state.wait + execute, before, c, 0});
         if (problem.preparing_cores == 0) continue;
-        const double ready = state.preparing + prepare * problem.preparing_slowdown;
+        const double ready = state.preparing + prepare;
         next.push_back({ready, state.sum + execute, std::max(state.wait, ready) + execute, before, c, 1});
       }
     }
@@ -124,9 +124,7 @@ ColdOptimum optimum(const ColdProblem& problem) {
                        last.begin());
   ColdOptimum result;
   result.lower_bound_ms = makespan(last[static_cast<std::size_t>(best)]) - lost;
-  if (problem.preparing_cores == 1) {
-    result.lower_bound_ms = std::max(result.lower_bound_ms, relaxation_bound(cheapest, problem.preparing_slowdown));
-  }
+  if (problem.preparing_cores == 1) result.lower_bound_ms = std::max(result.lower_bound_ms, relaxation_bound(cheapest));
   result.schedule.candidates.resize(problem.layers.size());
   result.schedule.cores.resize(problem.layers.size());
   for (std::size_t i = problem.layers.size(); i > 0; --i) {

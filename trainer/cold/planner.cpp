@@ -44,6 +44,10 @@ std::string name_of(const Policies& policies, Policy policy) {
   return "";
 }
 
+const KernelStages& kernel_of(const ColdStages& stages, std::size_t layer, const ColdCandidate& candidate) {
+  return stages.layers[layer].kernels[static_cast<std::size_t>(candidate.kernel)];
+}
+
 /// Whether a policy takes a kernel where it has the choice.
 bool prefers(KernelPolicy policy, const KernelStages& kernel) {
   if (policy == KernelPolicy::untransformed) return !kernel.transforms;
@@ -76,7 +80,7 @@ void restrict(const ColdStages& stages, const ColdPlanOptions& options, ColdProb
     std::vector<ColdCandidate> left;
     for (const ColdCandidate& candidate : problem.layers[i]) {
       if (kernel >= 0 && candidate.kernel != kernel) continue;
-      const bool transforms = stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].transforms;
+      const bool transforms = kernel_of(stages, i, candidate).transforms;
       if (options.cache == CachePolicy::none && candidate.cached) continue;
       if (options.cache == CachePolicy::all && transforms && !candidate.cached) continue;
       left.push_back(candidate);
@@ -97,10 +101,10 @@ ColdSchedule sequential(const ColdProblem& problem) {
       return c.prepare_ms - c.create_saving_ms * (repeats - 1) / repeats + c.execute_ms;
     };
     const std::vector<ColdCandidate>& candidates = problem.layers[i];
-    schedule.candidates.push_back(static_cast<std::size_t>(
+    const auto least =
         std::min_element(candidates.begin(), candidates.end(),
-                         [&](const ColdCandidate& a, const ColdCandidate& b) { return cost(a) < cost(b); }) -
-        candidates.begin()));
+                         [&](const ColdCandidate& a, const ColdCandidate& b) { return cost(a) < cost(b); });
+    schedule.candidates.push_back(static_cast<std::size_t>(least - candidates.begin()));
   }
   return schedule;
 }
@@ -112,8 +116,7 @@ ColdSchedule schedule_of(const ColdStages& stages, const ColdProblem& problem, c
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
     const std::vector<ColdCandidate>& candidates = problem.layers[i];
     const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const ColdCandidate& candidate) {
-      return stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].name == plan.layers[i].kernel &&
-             candidate.cached == plan.layers[i].cached;
+      return kernel_of(stages, i, candidate).name == plan.layers[i].kernel && candidate.cached == plan.layers[i].cached;
     });
     if (found == candidates.end()) {
       throw InputError("layer " + std::to_string(i) + " has no kernel '" + plan.layers[i].kernel + "' in the stages");
@@ -128,8 +131,7 @@ ColdSchedule schedule_of(const ColdStages& stages, const ColdProblem& problem, c
 double once_ms(const ColdStages& stages, const ColdProblem& problem, const ColdSchedule& schedule) {
   double most = 0;  // one family has such costs: oneDNN's matrix products, which share their code
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-    const ColdCandidate& candidate = problem.layers[i][schedule.candidates[i]];
-    most = std::max(most, stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].once_ms);
+    most = std::max(most, kernel_of(stages, i, problem.layers[i][schedule.candidates[i]]).once_ms);
   }
   return most;
 }
@@ -144,7 +146,7 @@ descriptor::ColdPlan plan_of(const ColdStages& stages, const ColdProblem& proble
   plan.preparing_cores = problem.preparing_cores;
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
     const ColdCandidate& candidate = problem.layers[i][schedule.candidates[i]];
-    const KernelStages& kernel = stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)];
+    const KernelStages& kernel = kernel_of(stages, i, candidate);
     plan.layers.push_back({kernel.name, candidate.cached, schedule.cores[i]});
     plan.warm_ms += kernel.execute_ms;
   }
@@ -163,7 +165,7 @@ ColdProblem without_once(const ColdStages& stages, ColdProblem problem) {
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
     std::vector<ColdCandidate> left;
     for (const ColdCandidate& candidate : problem.layers[i]) {
-      if (stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].once_ms == 0) left.push_back(candidate);
+      if (kernel_of(stages, i, candidate).once_ms == 0) left.push_back(candidate);
     }
     if (!left.empty()) problem.layers[i] = std::move(left);
   }
@@ -229,15 +231,12 @@ ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& op
   planning.plan = plan_of(stages, found.problem, found.schedule);
   planning.plan.predicted_ms = found.ms;
   planning.plan.lower_bound_ms = stages.start_ms + lower_bound_ms;
-  planning.chain_bound_ms = stages.start_ms + bounds.chain_ms;
   planning.plan.strategy = name_of(kernel_policies, options.kernels) + " kernels, " +
                            name_of(cache_policies, options.cache) + " cached, " +
                            (options.preparing_cores == 0 ? "sequential" : "pipelined");
   for (std::size_t i = 0; i < found.problem.layers.size(); ++i) {
     const ColdCandidate& candidate = found.problem.layers[i][found.schedule.candidates[i]];
-    if (candidate.cached) {
-      planning.cached_bytes += stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].cached_bytes;
-    }
+    if (candidate.cached) planning.cached_bytes += kernel_of(stages, i, candidate).cached_bytes;
   }
   if (options.switches) add_switches(stages, options, planning);
   return planning;

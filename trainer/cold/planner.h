@@ -38,8 +38,7 @@ CachePolicy cache_policy(std::string_view name);
 /// A plan, and how far it is from the best there can be.
 struct ColdPlanning {
   descriptor::ColdPlan plan;
-  double algorithm_1_ms = 0;  ///< predicted for what Algorithm 1 alone finds; 0 where it was not asked
-  double chain_bound_ms = 0;
+  double algorithm_1_ms = 0;       ///< predicted for what Algorithm 1 alone finds; 0 where it was not asked
   std::uint64_t cached_bytes = 0;  ///< that the plan stores beside the raw weights
 };
 

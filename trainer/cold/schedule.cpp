@@ -41,19 +41,18 @@ class Simulation {
 
   ColdTimeline run() {
     while (!cores_[0].is_done()) {
-      for (std::size_t c = 0; c < cores_.size(); ++c) start(c);
+      for (Core& core : cores_) start(core);
       advance();
     }
     return std::move(timeline_);
   }
 
  private:
-  void start(std::size_t c) {
-    Core& core = cores_[c];
+  void start(Core& core) {
     if (core.busy || core.is_done()) return;
     const std::size_t layer = core.layer();
     if (core.prepares()) {
-      core.remaining = costs_[layer] * (c == 0 ? 1 : problem_.preparing_slowdown);
+      core.remaining = costs_[layer];
     } else {
       if (prepared_[layer] < 0) return;
       core.remaining = problem_.layers[layer][schedule_.candidates[layer]].execute_ms;
@@ -62,10 +61,7 @@ class Simulation {
   }
 
   bool preparing_core_works() const {
-    for (std::size_t c = 1; c < cores_.size(); ++c) {
-      if (cores_[c].busy) return true;
-    }
-    return false;
+    return std::any_of(cores_.begin() + 1, cores_.end(), [](const Core& core) { return core.busy; });
   }
 
   void advance() {

@@ -23,7 +23,6 @@ struct ColdProblem {
   std::vector<std::vector<ColdCandidate>> layers;  ///< at least one candidate each
   std::vector<int> shapes;                         ///< layers of equal shape and kernel share what creating makes
   int preparing_cores = 1;                         ///< M_l; 0: everything happens on the executing core
-  double preparing_slowdown = 1;  ///< a preparing core takes this many times prepare_ms (little cores: over 1)
   descriptor::Interference interference;
 };
 

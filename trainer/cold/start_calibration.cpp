@@ -8,6 +8,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
+#include "trainer/cold/switching.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -63,7 +64,7 @@ class Calibration {
   ColdStages run() {
     std::set<std::pair<int, std::string>> made;  // shape and kernel
     for (std::size_t i = 0; i < stages_.layers.size(); ++i) {
-      find_kernel(i);
+      used_.push_back(kernel_called(stages_, i, plan_.layers[i].kernel));
       is_first_.push_back(made.emplace(stages_.layers[i].shape, plan_.layers[i].kernel).second);
       compare(i);
     }
@@ -89,16 +90,6 @@ class Calibration {
     std::vector<double> values;
     for (const MeasuredStart& start : starts_) values.push_back(start.layers[layer].*stage);
     return median(std::move(values));
-  }
-
-  void find_kernel(std::size_t i) {
-    std::vector<KernelStages>& kernels = stages_.layers[i].kernels;
-    const auto found = std::find_if(kernels.begin(), kernels.end(),
-                                    [&](const KernelStages& kernel) { return kernel.name == plan_.layers[i].kernel; });
-    if (found == kernels.end()) {
-      throw InputError("layer " + std::to_string(i) + " has no kernel '" + plan_.layers[i].kernel + "' in the stages");
-    }
-    used_.push_back(static_cast<std::size_t>(found - kernels.begin()));
   }
 
   void compare(std::size_t i) {

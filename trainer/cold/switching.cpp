@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "nasbench/support/error.h"
@@ -16,16 +15,6 @@ using descriptor::ColdStages;
 using descriptor::KernelStages;
 using descriptor::LayerStages;
 using descriptor::PlannedSwitch;
-
-std::size_t kernel_called(const ColdStages& stages, std::size_t layer, const std::string& name) {
-  const std::vector<KernelStages>& kernels = stages.layers[layer].kernels;
-  const auto found =
-      std::find_if(kernels.begin(), kernels.end(), [&](const KernelStages& kernel) { return kernel.name == name; });
-  if (found == kernels.end()) {
-    throw InputError("layer " + std::to_string(layer) + " has no kernel '" + name + "' in the stages");
-  }
-  return static_cast<std::size_t>(found - kernels.begin());
-}
 
 /// Reading, transforming and creating.
 double preparation_ms(const LayerStages& layer, const KernelStages& kernel, bool cached, bool made) {
@@ -41,6 +30,16 @@ std::set<std::pair<int, std::string>> kernels_of(const ColdStages& stages, const
 }
 
 }  // namespace
+
+std::size_t kernel_called(const ColdStages& stages, std::size_t layer, const std::string& name) {
+  const std::vector<KernelStages>& kernels = stages.layers[layer].kernels;
+  const auto found =
+      std::find_if(kernels.begin(), kernels.end(), [&](const KernelStages& kernel) { return kernel.name == name; });
+  if (found == kernels.end()) {
+    throw InputError("layer " + std::to_string(layer) + " has no kernel '" + name + "' in the stages");
+  }
+  return static_cast<std::size_t>(found - kernels.begin());
+}
 
 std::vector<PlannedSwitch> planned_switches(const ColdStages& stages, const ColdPlan& plan, bool may_cache) {
   std::vector<std::pair<double, PlannedSwitch>> found;  // what is saved for a millisecond of preparation

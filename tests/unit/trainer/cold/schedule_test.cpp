@@ -54,12 +54,6 @@ TEST(ColdSimulation, NoStartIsFasterThanOneDiskReadsForAllCores) {
   EXPECT_DOUBLE_EQ(simple_bounds(problem).disk_ms, 6);
 }
 
-TEST(ColdSimulation, ALittleCoreTakesLongerToPrepare) {
-  ColdProblem problem = fixed({{1, 1}, {2, 1}});
-  problem.preparing_slowdown = 2;
-  EXPECT_DOUBLE_EQ(makespan(problem, {0, 1}), 5);
-}
-
 TEST(ColdSimulation, AKernelIsCreatedInFullOnceForItsShape) {
   ColdProblem problem;
   problem.shapes = {7, 7, 8};
