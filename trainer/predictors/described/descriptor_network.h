@@ -13,7 +13,9 @@ struct DescriptorNetwork {
   Eigen::MatrixXd output;       ///< [features, hidden]
   Eigen::VectorXd output_bias;  ///< [features]
 
-  Eigen::VectorXd operator()(const Eigen::VectorXd& inputs) const;
+  Eigen::VectorXd operator()(const Eigen::VectorXd& inputs) const {
+    return output * (hidden * inputs + hidden_bias).array().tanh().matrix() + output_bias;
+  }
 };
 
 /// Measured networks of several devices, to learn from. The latency of row i on device d is rows(i) · costs(d), and

@@ -1,10 +1,9 @@
-#include "trainer/predictors/cold_stages/family_errors.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "nasbench/support/random.h"
+#include "trainer/predictors/cold_stages/cold_predictor.h"
 
 namespace tenshot::trainer::cold_stages {
 namespace {
