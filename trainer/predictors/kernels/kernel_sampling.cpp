@@ -34,6 +34,19 @@ std::vector<Dimension> dimensions_of(const std::string& type) {
   return {image, inputs};
 }
 
+/// The sizes that a configuration stands for.
+KernelSizes sizes_of(const std::string& type, const Configuration& configuration) {
+  KernelSizes sizes;
+  const std::vector<Dimension> dimensions = dimensions_of(type);
+  bool has_outputs = false;
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    sizes.*dimensions[d].size = configuration.at(d);
+    has_outputs = has_outputs || dimensions[d].size == &KernelSizes::outputs;
+  }
+  if (!has_outputs) sizes.outputs = sizes.inputs;
+  return sizes;
+}
+
 KernelSample sample_of(const std::string& type, const KernelSizes& sizes, double latency_ms) {
   return {type, leading_operator(nasbench::made_kernel(type, sizes)), latency_ms};
 }
@@ -50,18 +63,6 @@ bool makes_sense(const std::string& type, const KernelSizes& sizes) {
 }
 
 }  // namespace
-
-KernelSizes sizes_of(const std::string& type, const Configuration& configuration) {
-  KernelSizes sizes;
-  const std::vector<Dimension> dimensions = dimensions_of(type);
-  bool has_outputs = false;
-  for (std::size_t d = 0; d < dimensions.size(); ++d) {
-    sizes.*dimensions[d].size = configuration.at(d);
-    has_outputs = has_outputs || dimensions[d].size == &KernelSizes::outputs;
-  }
-  if (!has_outputs) sizes.outputs = sizes.inputs;
-  return sizes;
-}
 
 sampling::AdaptiveSamples sample_kernels(const std::string& type, const std::vector<KernelSizes>& zoo,
                                          const MeasureKernel& measure, const sampling::AdaptiveOptions& options) {

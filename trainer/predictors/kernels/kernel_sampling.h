@@ -19,7 +19,4 @@ using MeasureKernel = std::function<double(const nasbench::KernelSizes&)>;
 sampling::AdaptiveSamples sample_kernels(const std::string& type, const std::vector<nasbench::KernelSizes>& zoo,
                                          const MeasureKernel& measure, const sampling::AdaptiveOptions& options);
 
-/// The sizes that a configuration of sample_kernels stands for.
-nasbench::KernelSizes sizes_of(const std::string& type, const sampling::Configuration& configuration);
-
 }  // namespace tenshot::trainer::kernels

@@ -11,10 +11,9 @@
 #include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
 #include "trainer/predictors/kernels/grid_learner.h"
-#include "trainer/predictors/kernels/lasso_learner.h"
+#include "trainer/predictors/kernels/lasso.h"
 #include "trainer/predictors/kernels/operation_features.h"
 #include "trainer/predictors/kernels/perceptron_learner.h"
-#include "trainer/trees/tree_archive.h"
 #include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer::kernels {
@@ -237,12 +236,11 @@ std::vector<std::string> names_for(LearnerKind kind, const std::string& category
 
 std::string_view name(LearnerKind kind) { return names.at(static_cast<std::size_t>(kind)); }
 
-std::vector<std::string> learner_names() { return {names.begin(), names.end() - 1}; }
-
 LearnerKind learner_kind(std::string_view name) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) {
-    throw InputError("there is no learner '" + excerpt(name) + "'; there are: " + joined(learner_names()));
+    const std::vector<std::string_view> all_but_grid(names.begin(), names.end() - 1);
+    throw InputError("there is no learner '" + excerpt(name) + "'; there are: " + joined(all_but_grid));
   }
   return static_cast<LearnerKind>(found - names.begin());
 }

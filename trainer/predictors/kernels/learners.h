@@ -29,10 +29,8 @@ enum class LearnerKind : std::uint8_t {
 /// "forest", "small-forest", "boosted", "small-boosted", "lasso", "perceptron", "whole-forest", "whole-boosted",
 /// "whole-perceptron", "grid".
 std::string_view name(LearnerKind kind);
-/// The kind of that name. Throws InputError that lists the names.
+/// The kind of that name. Throws InputError that lists the names, but for the grid, which needs rows on one.
 LearnerKind learner_kind(std::string_view name);
-/// All of them but the grid, which needs rows on one.
-std::vector<std::string> learner_names();
 
 /// What such a learner sees of an operator: operation_features(), and `boosted` operation_details() behind them.
 std::vector<double> features_for(LearnerKind kind, const nasbench::OperatorSpecification& operation);
