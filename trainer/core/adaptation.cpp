@@ -24,13 +24,29 @@ double smallest_prediction_ms(const AdaptationSet& set) {
   return 0.05 * *std::min_element(set.latency_ms.begin(), set.latency_ms.end());
 }
 
+LatencyOf latencies_of(const datasets::DeviceRuntime& device) {
+  LatencyOf latency_ms;
+  for (const datasets::Measurement& row : device.latencies) latency_ms.emplace(row.architecture, row.latency_ms);
+  return latency_ms;
+}
+
+std::vector<std::vector<double>> measured_or_expected(const datasets::Pool& pool,
+                                                      const std::vector<Architecture>& architectures,
+                                                      std::vector<std::vector<double>> expected_ms) {
+  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
+    const LatencyOf measured_ms = latencies_of(pool.devices[d]);
+    for (std::size_t i = 0; i < architectures.size(); ++i) {
+      const auto found = measured_ms.find(architectures[i]);
+      if (found != measured_ms.end()) expected_ms[d][i] = found->second;
+    }
+  }
+  return expected_ms;
+}
+
 AdaptationSet part_of(const AdaptationSet& set, const std::vector<std::size_t>& indices) {
   AdaptationSet part;
   part.whole_milliseconds = set.whole_milliseconds;
-  for (const std::size_t i : indices) {
-    part.architectures.push_back(set.architectures[i]);
-    part.latency_ms.push_back(set.latency_ms[i]);
-  }
+  for (const std::size_t i : indices) part.add(set.architectures[i], set.latency_ms[i]);
   return part;
 }
 

@@ -2,10 +2,12 @@
 
 #include <filesystem>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "datasets/kit/measured_source.h"
 #include "datasets/pool/pool.h"
+#include "nasbench/spaces/architecture.h"
 #include "trainer/core/adaptation_set.h"
 #include "trainer/core/predictor.h"
 
@@ -21,6 +23,15 @@ void require_measurements(const AdaptationSet& set, std::string_view kind, std::
 
 /// The least latency that a predictor answers, ms: a twentieth of the fastest that was measured.
 double smallest_prediction_ms(const AdaptationSet& set);
+
+/// Latencies of a device-runtime by architecture, ms.
+using LatencyOf = std::unordered_map<Architecture, double, nasbench::ArchitectureHash>;
+LatencyOf latencies_of(const datasets::DeviceRuntime& device);
+
+/// Latency [device of the pool][architecture], ms: measured where the device has it, else what is expected.
+std::vector<std::vector<double>> measured_or_expected(const datasets::Pool& pool,
+                                                      const std::vector<Architecture>& architectures,
+                                                      std::vector<std::vector<double>> expected_ms);
 
 /// Those of its measurements, in this order.
 AdaptationSet part_of(const AdaptationSet& set, const std::vector<std::size_t>& indices);

@@ -23,6 +23,11 @@ struct AdaptationSet {
   std::vector<datasets::OperatorLatency> operator_latencies = {};
   datasets::MeasuringConditions conditions = {};        ///< how `latency_ms` were measured, as far as that is known
   std::optional<datasets::Fleet> fleet = std::nullopt;  ///< of latencies of the typical one of several boards
+
+  void add(const nasbench::Architecture& architecture, double ms) {
+    architectures.push_back(architecture);
+    latency_ms.push_back(ms);
+  }
 };
 
 }  // namespace tenshot::trainer

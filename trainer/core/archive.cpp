@@ -8,8 +8,8 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
-#include "trainer/core/adaptation_rows.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/core/space_card.h"
 
 namespace tenshot::trainer {
 namespace {

@@ -55,7 +55,7 @@ class Archive {
   std::map<std::string, Array> arrays_;
 };
 
-/// To and from a file, where a long list of measurements takes less room than in memory (adaptation_rows.h).
+/// To and from a file, where a long list of measurements takes less room than in memory (space_card.h).
 void save(const Archive& archive, const std::filesystem::path& path);
 Archive load_archive(const std::filesystem::path& path);
 

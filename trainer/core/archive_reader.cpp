@@ -9,9 +9,10 @@
 namespace tenshot::trainer {
 namespace {
 
+/// The values of an array, each in the range.
 template <class Number>
-void require_all(const std::vector<Number>& values, const std::string& name, Range range,
-                 std::optional<std::size_t> size) {
+std::vector<Number> checked(std::vector<Number> values, const std::string& name, Range range,
+                            std::optional<std::size_t> size) {
   if (size && values.size() != *size) {
     throw FormatError("array '" + name + "' has " + std::to_string(values.size()) + " values, expected " +
                       std::to_string(*size));
@@ -20,6 +21,7 @@ void require_all(const std::vector<Number>& values, const std::string& name, Ran
     const auto value = static_cast<double>(values[i]);
     if (!is_in(value, range)) require_in_range(value, range, "array '" + name + "'[" + std::to_string(i) + "]");
   }
+  return values;
 }
 
 }  // namespace
@@ -35,16 +37,12 @@ std::uint64_t seed_of(const JsonField& card) {
 
 std::vector<double> checked_doubles(const Archive& archive, const std::string& name, Range range,
                                     std::optional<std::size_t> size) {
-  std::vector<double> values = archive.doubles(name);
-  require_all(values, name, range, size);
-  return values;
+  return checked(archive.doubles(name), name, range, size);
 }
 
 std::vector<float> checked_floats(const Archive& archive, const std::string& name, Range range,
                                   std::optional<std::size_t> size) {
-  std::vector<float> values = archive.floats(name);
-  require_all(values, name, range, size);
-  return values;
+  return checked(archive.floats(name), name, range, size);
 }
 
 FieldSequence::FieldSequence(const Archive& archive, const std::string& name)

@@ -1,5 +1,6 @@
 #include "trainer/core/descriptor_kind.h"
 
+#include <array>
 #include <string>
 
 #include "nasbench/support/error.h"
@@ -8,13 +9,8 @@
 namespace tenshot::trainer {
 
 std::string_view name(DescriptorKind kind) {
-  switch (kind) {
-    case DescriptorKind::inferred: return "inferred";
-    case DescriptorKind::latency: return "latency";
-    case DescriptorKind::in_network: return "in-network";
-    case DescriptorKind::counters: return "counters";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> names = {"inferred", "latency", "in-network", "counters"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 DescriptorKind descriptor_kind(std::string_view text, const std::vector<DescriptorKind>& possible) {

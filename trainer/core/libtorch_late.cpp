@@ -1,5 +1,5 @@
 #include "nasbench/support/late_library.h"
-#include "trainer/core/libtorch_settings.h"
+#include "trainer/core/libtorch.h"
 
 namespace tenshot::trainer {
 

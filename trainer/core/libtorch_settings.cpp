@@ -1,6 +1,6 @@
-#include "trainer/core/libtorch_settings.h"
-
 #include <torch/torch.h>
+
+#include "trainer/core/libtorch.h"
 
 namespace tenshot::trainer {
 

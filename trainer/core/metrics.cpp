@@ -15,24 +15,19 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Number of pairs (i < j) with values[i] > values[j]; sorts `values` by merging.
-std::int64_t count_inversions(std::vector<double>& values, std::vector<double>& buffer, std::size_t begin,
-                              std::size_t end) {
+using Iterator = std::vector<double>::iterator;
+
+/// Number of pairs (i < j) with values[i] > values[j]; sorts the values by merging.
+std::int64_t count_inversions(Iterator begin, Iterator end) {
   if (end - begin < 2) return 0;
-  const std::size_t middle = begin + (end - begin) / 2;
-  std::int64_t inversions =
-      count_inversions(values, buffer, begin, middle) + count_inversions(values, buffer, middle, end);
-  std::size_t left = begin, right = middle, out = begin;
-  while (left < middle || right < end) {
-    if (right == end || (left < middle && values[left] <= values[right])) {
-      buffer[out++] = values[left++];
-    } else {
-      inversions += static_cast<std::int64_t>(middle - left);
-      buffer[out++] = values[right++];
-    }
+  const Iterator middle = begin + (end - begin) / 2;
+  std::int64_t inversions = count_inversions(begin, middle) + count_inversions(middle, end);
+  Iterator less = middle;
+  for (Iterator left = begin; left != middle; ++left) {
+    less = std::find_if(less, end, [&](double right) { return right >= *left; });
+    inversions += less - middle;
   }
-  std::copy(buffer.begin() + static_cast<std::ptrdiff_t>(begin), buffer.begin() + static_cast<std::ptrdiff_t>(end),
-            values.begin() + static_cast<std::ptrdiff_t>(begin));
+  std::inplace_merge(begin, middle, end);
   return inversions;
 }
 
@@ -77,9 +72,9 @@ double kendall(const std::vector<double>& a, const std::vector<double>& b) {
   const std::int64_t tied_a = tied_pairs(n, [&](std::size_t i) { return a[order[i]] == a[order[i - 1]]; });
   const std::int64_t tied_both =
       tied_pairs(n, [&](std::size_t i) { return a[order[i]] == a[order[i - 1]] && b[order[i]] == b[order[i - 1]]; });
-  std::vector<double> values(n), buffer(n);
+  std::vector<double> values(n);
   for (std::size_t i = 0; i < n; ++i) values[i] = b[order[i]];
-  const std::int64_t discordant = count_inversions(values, buffer, 0, n);
+  const std::int64_t discordant = count_inversions(values.begin(), values.end());
   const std::int64_t tied_b = tied_pairs(n, [&](std::size_t i) { return values[i] == values[i - 1]; });
   const auto pairs = static_cast<std::int64_t>(n) * static_cast<std::int64_t>(n - 1) / 2;
   const std::int64_t concordant_minus_discordant = pairs - tied_a - tied_b + tied_both - 2 * discordant;

@@ -1,6 +1,7 @@
 #include "trainer/core/part_vocabulary.h"
 
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 namespace tenshot::trainer {
 namespace {
@@ -59,10 +60,8 @@ std::vector<std::int64_t> option_ordinals(const nasbench::SearchSpace& space) {
 PartVocabulary part_vocabulary(const nasbench::SearchSpace& space) {
   const std::vector<int>& decisions = space.decisions();
   const std::vector<std::size_t> part_of = part_of_decision(space);
-  std::vector<std::size_t> first_column(decisions.size(), 0);
-  for (std::size_t d = 1; d < decisions.size(); ++d) {
-    first_column[d] = first_column[d - 1] + static_cast<std::size_t>(decisions[d - 1]);
-  }
+  std::vector<std::size_t> first_column(decisions.size());
+  std::exclusive_scan(decisions.begin(), decisions.end(), first_column.begin(), std::size_t{0});
   PartVocabulary vocabulary;
   const std::size_t parts = split(space.example(), space.part_separator()).size();
   for (std::size_t p = 0; p < parts; ++p) {

@@ -15,7 +15,6 @@ struct PartVocabulary {
   std::vector<float> encodings;                     ///< one row a spelling, parts in order
 };
 
-/// The vocabulary of a search space.
 PartVocabulary part_vocabulary(const nasbench::SearchSpace& space);
 
 /// The key "strings" of a predictor's document: "separator"; "columns" of the one-hot encoding; "parts": for each part

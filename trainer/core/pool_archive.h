@@ -6,18 +6,18 @@
 
 #include "datasets/pool/pool.h"
 #include "trainer/core/archive.h"
+#include "trainer/core/knowledge.h"
 
 namespace tenshot::trainer {
 
-/// The pool in compact form, so that adapting and planning need nothing but the checkpoint: architectures as bytes,
-/// latencies [device][architecture] as 64-bit floats (NaN where not measured), descriptors and names in the card.
-/// 9 devices × 900 architectures take 70 KB.
-void put_pool(Archive& archive, const datasets::Pool& pool);
-/// The devices of a checkpoint of knowledge have no latencies (trainer/core/knowledge.h). Throws FormatError when the
-/// arrays do not fit each other or the space.
+/// The devices of a checkpoint of knowledge are as they were written and have no latencies (trainer/core/knowledge.h).
+/// Throws FormatError when the arrays do not fit each other or the space.
 datasets::Pool get_pool(const Archive& archive);
 
-/// The beginning of a pool checkpoint's archive: what it is, for which predictor, the pool, the versions.
+/// The beginning of a pool checkpoint's archive: what it is, for which predictor, the versions, and the pool in compact
+/// form, so that adapting and planning need nothing but the checkpoint: architectures as bytes, latencies
+/// [device][architecture] as 64-bit floats (NaN where not measured), descriptors and names in the card. 9 devices × 900
+/// architectures take 70 KB.
 Archive checkpoint_archive(const datasets::Pool& pool, std::string_view predictor);
 
 /// A hash of what a training on the pool depends on: what is said of it, the pool's content, LibTorch's version.
@@ -25,5 +25,17 @@ std::string training_fingerprint(const nlohmann::json& what, const datasets::Poo
 
 /// The versions every card carries: of tenshot and LibTorch.
 nlohmann::json version_card();
+
+/// The content of a checkpoint of knowledge: what older programs name where they refuse it.
+constexpr std::string_view knowledge_content = "knowledge";
+
+/// The beginning of the archive of a checkpoint of knowledge, whose version is its own. `identities` are those of
+/// identities_of().
+Archive knowledge_archive(const datasets::Pool& identities, const Knowledge& knowledge, std::string_view predictor);
+
+/// True for an archive of knowledge.
+bool is_knowledge(const Archive& archive);
+/// Throws FormatError that names the field, and on a later version that says so.
+Knowledge get_knowledge(const Archive& archive);
 
 }  // namespace tenshot::trainer

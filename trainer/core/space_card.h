@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nasbench/spaces/network_space.h"
+#include "trainer/core/archive.h"
 
 namespace tenshot::trainer {
 
@@ -24,5 +25,13 @@ std::vector<nasbench::Architecture> unpacked(const std::vector<std::uint8_t>& by
 
 /// The space of a card; its networks are known from then on. Throws FormatError, InputError.
 const nasbench::NetworkSpace& get_space(const nlohmann::json& card);
+
+/// A predictor's card lists the measurements it was adapted on ("adaptation_set": architecture, latency_ms). Thousands
+/// of such lines would make a file of megabytes, so a file keeps them as two arrays instead, and a reader finds the
+/// card as it was. Cards with few measurements, and those of a space that has no name, stay as they are.
+Archive with_packed_adaptation_set(const Archive& archive);
+
+/// The inverse. Throws FormatError where the arrays do not fit each other or their space.
+void unpack_adaptation_set(Archive& archive);
 
 }  // namespace tenshot::trainer

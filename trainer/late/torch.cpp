@@ -4,7 +4,7 @@
 
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "nasbench/support/late_library.h"
-#include "trainer/core/libtorch_settings.h"
+#include "trainer/core/libtorch.h"
 #include "trainer/networks/exporting.h"
 #include "trainer/networks/matrix_product.h"
 #include "trainer/predictors/described/descriptor_network.h"

@@ -116,7 +116,8 @@ void put_layers(Archive& archive, const std::string& prefix, const std::vector<D
   }
 }
 
-std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& prefix) {
+std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& prefix, std::size_t inputs,
+                                   const std::string& what) {
   std::vector<DenseLayer> layers;
   for (std::size_t l = 0; archive.has(prefix + std::to_string(l) + ".weight"); ++l) {
     const std::string name = prefix + std::to_string(l);
@@ -140,6 +141,10 @@ std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& pr
   if (layers.back().outputs != 1) {
     throw FormatError("array '" + prefix + std::to_string(layers.size() - 1) + ".weight' has " +
                       std::to_string(layers.back().outputs) + " rows, expected one: the latency");
+  }
+  if (layers.front().inputs != static_cast<int>(inputs)) {
+    throw FormatError("array '" + prefix + "0.weight' has " + std::to_string(layers.front().inputs) +
+                      " columns, expected " + std::to_string(inputs) + what);
   }
   return layers;
 }

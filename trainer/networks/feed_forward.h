@@ -41,8 +41,10 @@ std::vector<double> evaluate(const FeedForward& network, const nasbench::SearchS
 std::vector<float> evaluate_layers(const std::vector<DenseLayer>& layers, const std::vector<float>& inputs);
 
 void put_layers(Archive& archive, const std::string& prefix, const std::vector<DenseLayer>& layers);
-/// Throws FormatError when the arrays are missing or do not fit each other.
-std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& prefix);
+/// Throws FormatError when the arrays are missing or do not fit each other, or the first layer takes another number of
+/// inputs, which are `what` in the message (" for the encoding").
+std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& prefix, std::size_t inputs,
+                                   const std::string& what = "");
 
 /// {"scale_ms", "floor_ms", "logarithmic", "layers": [{"weight": [[…]], "bias": […]}]}.
 nlohmann::json to_document(const FeedForward& network);

@@ -16,6 +16,11 @@
 namespace tenshot::trainer {
 namespace {
 
+std::vector<DenseLayer> layers_of(const Archive& archive) {
+  const SearchSpace& space = nasbench::search_space(get_space(archive.card));
+  return get_layers(archive, "layer", space.encoding_width(), ", the encoding of " + std::string(space.name()));
+}
+
 /// Whether the network answers the logarithm of a latency; files of earlier programs do not say.
 bool is_logarithmic(const Archive& archive) {
   const std::optional<JsonField> field = JsonField(archive).find("logarithmic");
@@ -28,16 +33,10 @@ FeedForwardPredictor::FeedForwardPredictor(FeedForward network, nlohmann::json c
     : network_(std::move(network)),
       card_(std::move(card)),
       kind_(card_.at("predictor").get<std::string>()),
-      space_(&nasbench::search_space(get_space(card_))) {
-  if (network_.layers.front().inputs != static_cast<int>(space_->encoding_width())) {
-    throw FormatError("array 'layer0.weight' has " + std::to_string(network_.layers.front().inputs) +
-                      " columns, expected " + std::to_string(space_->encoding_width()) + ", the encoding of " +
-                      std::string(space_->name()));
-  }
-}
+      space_(&nasbench::search_space(get_space(card_))) {}
 
 FeedForwardPredictor::FeedForwardPredictor(const Archive& archive)
-    : FeedForwardPredictor({get_layers(archive, "layer"), JsonField(archive).at("scale_ms").number(positive),
+    : FeedForwardPredictor({layers_of(archive), JsonField(archive).at("scale_ms").number(positive),
                             JsonField(archive).at("floor_ms").number(positive), is_logarithmic(archive)},
                            archive.card) {}
 
@@ -58,12 +57,10 @@ Archive FeedForwardPredictor::to_archive() const {
 ExportedFormula FeedForwardPredictor::formula() const { return formula_of(network_); }
 
 nlohmann::json FeedForwardPredictor::to_document() const {
-  nlohmann::json encoding = nlohmann::json::array();
-  for (const int options : space_->decisions()) encoding.push_back(options);
   nlohmann::json document = {{"format", "tenshot.predictor/1"},
                              {"card", card_},
                              {"strings", strings_document(*space_)},
-                             {"encoding", {{"one_hot_of", encoding}}},
+                             {"encoding", {{"one_hot_of", space_->decisions()}}},
                              {"computes", std::string("latency_ms = max(floor_ms, scale_ms * ") +
                                               (network_.logarithmic ? "exp(network(one_hot))" : "network(one_hot)") +
                                               "); ReLU between layers"},

@@ -76,7 +76,6 @@ inline FormulaValue exp(const FormulaValue& a) { return apply("Exp", {a}); }
 inline FormulaValue log(const FormulaValue& a) { return apply("Log", {a}); }
 inline FormulaValue sqrt(const FormulaValue& a) { return apply("Sqrt", {a}); }
 
-/// A predictor as it is exported.
 struct ExportedFormula {
   Formula formula;
   std::string latency;    ///< name of the value that is ms, [networks, 1]

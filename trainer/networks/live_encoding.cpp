@@ -1,6 +1,7 @@
 #include "trainer/networks/live_encoding.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tenshot::trainer {
 namespace {
@@ -55,12 +56,8 @@ float& weight(DenseLayer& layer, std::size_t output, std::size_t input) {
 
 /// Where the encoding of each decision begins.
 std::vector<std::size_t> offsets_of(const nasbench::SearchSpace& space) {
-  std::vector<std::size_t> offsets;
-  std::size_t offset = 0;
-  for (const int options : space.decisions()) {
-    offsets.push_back(offset);
-    offset += static_cast<std::size_t>(options);
-  }
+  std::vector<std::size_t> offsets(space.decisions().size());
+  std::exclusive_scan(space.decisions().begin(), space.decisions().end(), offsets.begin(), std::size_t{0});
   return offsets;
 }
 

@@ -5,9 +5,16 @@
 #include <vector>
 
 #include "trainer/networks/feed_forward.h"
-#include "trainer/networks/training_state.h"
 
 namespace tenshot::trainer {
+
+/// Everything that training by Adam changes; restoring it continues as if never interrupted.
+struct AdamState {
+  std::vector<float> parameters;
+  std::vector<float> first_moment;
+  std::vector<float> second_moment;
+  std::int64_t steps = 0;
+};
 
 /// What training makes small, as a mean over the batch, of the error z = (ŷ − y)/unit.
 enum class Loss {
@@ -15,7 +22,6 @@ enum class Loss {
   smooth_l1  ///< z²/2 up to |z| = 1, |z| − ½ beyond (Huber 1964): a few large errors do not decide
 };
 
-/// One batch to learn from.
 struct Batch {
   int rows = 0;
   const float* inputs = nullptr;   ///< [rows, inputs]

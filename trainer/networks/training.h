@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,11 @@ struct TrainingSet {
   std::vector<float> units;
 
   int rows() const { return static_cast<int>(targets.size()); }
+  void clear() {
+    inputs.clear();
+    targets.clear();
+    units.clear();
+  }
 };
 
 struct FitOptions {
@@ -44,5 +51,20 @@ using EpochSamples = std::function<const TrainingSet&(int epoch)>;
 /// bytes however often it was interrupted. Throws Interrupted when control.on_epoch said stop.
 double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOptions& options,
            const std::string& fingerprint, const TrainingControl& control);
+
+struct TrainingState {
+  AdamState adam;
+  int done = 0;  ///< epochs, or episodes
+  double loss = 0;
+  std::vector<float> best = {};  ///< parameters of the best state so far, where states are judged
+  double best_score = -1e9;
+};
+
+/// `fingerprint` is of the data and options that the training depends on. Throws FileError.
+void save_training_state(const TrainingState& state, const std::string& fingerprint, const std::filesystem::path& file);
+
+/// What an earlier call left, or nothing: an unfinished state that cannot be read or belongs to other data is worth no
+/// error, the training simply starts over. `file` may be empty.
+std::optional<TrainingState> find_training_state(const std::string& fingerprint, const std::filesystem::path& file);
 
 }  // namespace tenshot::trainer

@@ -8,6 +8,7 @@
 #include "nasbench/support/error.h"
 #include "sampling/architectures/information.h"
 #include "sampling/architectures/sampler.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/predictors/operators/costs_prior.h"
 #include "trainer/predictors/structured/library_prior.h"
@@ -38,8 +39,7 @@ std::vector<std::vector<double>> pool_latency(const datasets::Pool& pool, const 
   std::vector<std::vector<double>> latency_ms;
   std::vector<std::vector<double>> expected_ms;  // costs a prediction of every candidate: only once one is missing
   for (std::size_t d = 0; d < pool.devices.size(); ++d) {
-    std::unordered_map<Architecture, double, nasbench::ArchitectureHash> measured_ms;
-    for (const auto& row : pool.devices[d].latencies) measured_ms.emplace(row.architecture, row.latency_ms);
+    const LatencyOf measured_ms = latencies_of(pool.devices[d]);
     latency_ms.emplace_back();
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const auto found = measured_ms.find(candidates[i]);

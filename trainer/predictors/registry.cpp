@@ -7,7 +7,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/archive_reader.h"
-#include "trainer/core/knowledge_archive.h"
+#include "trainer/core/pool_archive.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -19,77 +21,56 @@ void require(int status) {
   if (status != 0) throw InputError("XGBoost: " + excerpt(XGBGetLastError(), 200));
 }
 
-/// The rows, owned.
-class Matrix {
- public:
-  Matrix(const std::vector<float>& features, std::size_t width, const std::vector<float>& targets,
-         const std::vector<float>& weights) {
-    require(XGDMatrixCreateFromMat(features.data(), targets.size(), width, std::nanf(""), &handle_));
-    try {
-      require(XGDMatrixSetFloatInfo(handle_, "label", targets.data(), targets.size()));
-      require(XGDMatrixSetFloatInfo(handle_, "weight", weights.data(), weights.size()));
-    } catch (...) {
-      XGDMatrixFree(handle_);
-      throw;
-    }
-  }
-  ~Matrix() { XGDMatrixFree(handle_); }
-  Matrix(const Matrix&) = delete;
-  Matrix& operator=(const Matrix&) = delete;
-  DMatrixHandle get() const { return handle_; }
+/// What XGBoost made, with how it is freed: rows, or the model in training.
+using Handle = std::unique_ptr<void, int (*)(void*)>;
 
- private:
-  DMatrixHandle handle_ = nullptr;
-};
+Handle matrix_of(const std::vector<float>& features, std::size_t width, const std::vector<float>& targets,
+                 const std::vector<float>& weights) {
+  DMatrixHandle made = nullptr;
+  require(XGDMatrixCreateFromMat(features.data(), targets.size(), width, std::nanf(""), &made));
+  Handle matrix(made, XGDMatrixFree);
+  require(XGDMatrixSetFloatInfo(made, "label", targets.data(), targets.size()));
+  require(XGDMatrixSetFloatInfo(made, "weight", weights.data(), weights.size()));
+  return matrix;
+}
 
-/// The model in training, owned.
-class Booster {
- public:
-  explicit Booster(const Matrix& rows) {
-    const DMatrixHandle matrix = rows.get();
-    require(XGBoosterCreate(&matrix, 1, &handle_));
-  }
-  ~Booster() { XGBoosterFree(handle_); }
-  Booster(const Booster&) = delete;
-  Booster& operator=(const Booster&) = delete;
-
-  void set(const char* name, const std::string& value) { require(XGBoosterSetParam(handle_, name, value.c_str())); }
-  void update(const Matrix& rows, int round) { require(XGBoosterUpdateOneIter(handle_, round, rows.get())); }
-
-  nlohmann::json model() const {
-    bst_ulong length = 0;
-    const char* text = nullptr;
-    require(XGBoosterSaveModelToBuffer(handle_, R"({"format": "json"})", &length, &text));
-    return nlohmann::json::parse(text, text + length);
-  }
-
-  std::vector<float> predict(const Matrix& rows) const {
-    bst_ulong length = 0;
-    const float* values = nullptr;
-    require(XGBoosterPredict(handle_, rows.get(), 0, 0, 0, &length, &values));
-    return {values, values + length};
-  }
-
- private:
-  BoosterHandle handle_ = nullptr;
-};
-
-void configure(Booster& booster, const TreeOptions& options, std::size_t width, double base) {
-  booster.set("verbosity", "0");
-  booster.set("nthread", "1");
-  booster.set("objective", "reg:squarederror");
-  booster.set("base_score", shortest(base));
-  booster.set("tree_method", "hist");
-  booster.set("max_bin", "1024");
-  booster.set("lambda", "0");
-  booster.set("seed", std::to_string(options.seed % 2147483647));
-  booster.set("num_parallel_tree", std::to_string(options.trees));
-  booster.set("eta", shortest(options.learning_rate));
-  booster.set("max_depth", std::to_string(options.depth));
-  booster.set("min_child_weight", shortest(options.smallest_leaf));
-  booster.set("subsample", shortest(options.row_share));
+Handle booster_of(const Handle& matrix, const TreeOptions& options, std::size_t width, double base) {
+  const DMatrixHandle rows = matrix.get();
+  BoosterHandle made = nullptr;
+  require(XGBoosterCreate(&rows, 1, &made));
+  Handle booster(made, XGBoosterFree);
   const double least_share = 1.0 / static_cast<double>(width);
-  booster.set("colsample_bynode", shortest(std::max(options.feature_share, least_share)));
+  const std::vector<std::pair<const char*, std::string>> settings = {
+      {"verbosity", "0"},
+      {"nthread", "1"},
+      {"objective", "reg:squarederror"},
+      {"base_score", shortest(base)},
+      {"tree_method", "hist"},
+      {"max_bin", "1024"},
+      {"lambda", "0"},
+      {"seed", std::to_string(options.seed % 2147483647)},
+      {"num_parallel_tree", std::to_string(options.trees)},
+      {"eta", shortest(options.learning_rate)},
+      {"max_depth", std::to_string(options.depth)},
+      {"min_child_weight", shortest(options.smallest_leaf)},
+      {"subsample", shortest(options.row_share)},
+      {"colsample_bynode", shortest(std::max(options.feature_share, least_share))}};
+  for (const auto& [name, value] : settings) require(XGBoosterSetParam(made, name, value.c_str()));
+  return booster;
+}
+
+nlohmann::json model_of(const Handle& booster) {
+  bst_ulong length = 0;
+  const char* text = nullptr;
+  require(XGBoosterSaveModelToBuffer(booster.get(), R"({"format": "json"})", &length, &text));
+  return nlohmann::json::parse(text, text + length);
+}
+
+std::vector<float> predict(const Handle& booster, const Handle& matrix) {
+  bst_ulong length = 0;
+  const float* values = nullptr;
+  require(XGBoosterPredict(booster.get(), matrix.get(), 0, 0, 0, &length, &values));
+  return {values, values + length};
 }
 
 /// Appends node `from` of XGBoost's tree and everything below it, a parent before its children.
@@ -151,12 +132,13 @@ TreeEnsemble train_trees(const std::vector<float>& features, std::size_t width, 
     mean += static_cast<double>(row_weights[i]) * targets[i] / static_cast<double>(rows);
   }
   const double base = options.rounds > 1 ? static_cast<double>(static_cast<float>(mean)) : 0;
-  const Matrix matrix(features, width, labels, row_weights);
-  Booster booster(matrix);
-  configure(booster, options, width, base);
-  for (int round = 0; round < options.rounds; ++round) booster.update(matrix, round);
-  TreeEnsemble ensemble = read_model(booster.model(), base);
-  require_same(ensemble, features, width, booster.predict(matrix));
+  const Handle matrix = matrix_of(features, width, labels, row_weights);
+  const Handle booster = booster_of(matrix, options, width, base);
+  for (int round = 0; round < options.rounds; ++round) {
+    require(XGBoosterUpdateOneIter(booster.get(), round, matrix.get()));
+  }
+  TreeEnsemble ensemble = read_model(model_of(booster), base);
+  require_same(ensemble, features, width, predict(booster, matrix));
   return ensemble;
 }
 

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/numbers.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/part_vocabulary.h"
@@ -14,7 +13,6 @@
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/networks/formula.h"
-#include "trainer/trees/tree_archive.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -118,9 +116,8 @@ RandomForest grow_forest(const std::vector<float>& features, std::size_t width, 
                          const ForestOptions& options, Rng& rng) {
   TreeOptions trees;
   trees.trees = options.trees;
-  trees.smallest_leaf = static_cast<double>(options.smallest_leaf);
-  const double chosen = static_cast<double>(options.features_per_split), all = static_cast<double>(width);
-  trees.feature_share = chosen > 0 ? std::min(chosen / all, 1.0) : 1.0 / 3;
+  trees.smallest_leaf = options.smallest_leaf;
+  trees.feature_share = options.feature_share;
   trees.seed = rng.bits();
   RandomForest forest = train_trees(features, width, targets, {}, trees).trees;
   for (SplitTree& tree : forest) {
@@ -144,6 +141,47 @@ std::unique_ptr<Predictor> load_forest_predictor(const Archive& archive) {
   RandomForest forest = get_trees(archive, "forest", width, Splits::of_bits).trees;
   if (forest.empty()) throw FormatError("array 'forest.sizes' is empty, expected at least one tree");
   return std::make_unique<ForestPredictor>(std::move(forest), archive.card);
+}
+
+ExportedFormula formula_of(const RandomForest& forest, const SearchSpace& space) {
+  std::vector<double> features, zeros, ones, values, roots;  // every node by its number in the file
+  int deepest = 0;
+  for (const SplitTree& tree : forest) {
+    deepest = std::max(deepest, depth_of(tree));
+    const auto root = static_cast<double>(values.size());
+    roots.push_back(root);
+    for (const SplitNode& node : tree.nodes) {
+      const bool leaf = node.feature < 0;
+      const auto self = static_cast<double>(values.size());
+      features.push_back(std::max<std::int32_t>(node.feature, 0));
+      zeros.push_back(leaf ? self : root + node.less);
+      ones.push_back(leaf ? self : root + node.other);
+      values.push_back(static_cast<double>(node.value));
+    }
+  }
+  ExportedFormula exported;
+  Formula& formula = exported.formula;
+  formula.width = static_cast<std::int64_t>(space.encoding_width());
+  const auto trees = static_cast<Eigen::Index>(roots.size());
+  const FormulaValue encoding = encoding_of(formula), half = constant(formula, Eigen::MatrixXd::Constant(1, 1, 0.5)),
+                     feature = list(formula, features, true, "features"), zero = list(formula, zeros, true, "zeros"),
+                     one = list(formula, ones, true, "ones"), value = list(formula, values, false, "leaves"),
+                     root = list(formula, roots, true, "roots");
+  const auto at = [&](const FormulaValue& table, const FormulaValue& node) {
+    return apply("GatherRows", {table, node}, trees);
+  };
+  const auto next = [&](const FormulaValue& node, const FormulaValue& bits) {
+    return apply("Where", {apply("Greater", {bits, half}, trees), at(one, node), at(zero, node)}, trees);
+  };
+  FormulaValue node = next(root, apply("Gather", {encoding, at(feature, root)}, trees));
+  for (int step = 1; step < deepest; ++step) {
+    node = next(node, apply("GatherElements", {encoding, at(feature, node)}, trees));
+  }
+  const FormulaValue mean =
+      dot(at(value, node), Eigen::MatrixXd::Constant(trees, 1, 1 / static_cast<double>(roots.size())));
+  exported.latency = exp(mean).name();
+  exported.relaxed = "forest";
+  return exported;
 }
 
 }  // namespace tenshot::trainer

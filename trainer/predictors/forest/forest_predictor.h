@@ -12,11 +12,11 @@
 namespace tenshot::trainer {
 
 struct ForestOptions {
-  int trees = 200;                ///< more are steadier, slower and larger
-  std::size_t smallest_leaf = 2;  ///< least measurements in a leaf; larger is smoother
-  /// Features that each split chooses among, drawn anew for it; 0 = a third of them, at least one (the custom in
-  /// regression since Breiman 2001). More make the trees alike.
-  std::size_t features_per_split = 0;
+  int trees = 200;           ///< more are steadier, slower and larger
+  double smallest_leaf = 2;  ///< least measurements in a leaf; larger is smoother
+  /// Share of the features that each split chooses among, drawn anew for it, at least one: a third is the custom in
+  /// regression since Breiman 2001. More make the trees alike.
+  double feature_share = 1.0 / 3;
 };
 
 /// A random forest (Breiman, Machine Learning 2001): trees grown on samples of the rows, each split the one of its few

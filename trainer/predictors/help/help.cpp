@@ -12,6 +12,7 @@
 #include "trainer/core/libtorch.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
+#include "trainer/networks/training.h"
 #include "trainer/predictors/help/meta_network.h"
 
 namespace tenshot::trainer {
@@ -81,11 +82,6 @@ MetaBatch batch_of(const SearchSpace& space, const AdaptationSet& set, const Ran
   return batch;
 }
 
-void add(const datasets::Measurement& row, AdaptationSet& set) {
-  set.architectures.push_back(row.architecture);
-  set.latency_ms.push_back(row.latency_ms);
-}
-
 class HelpModel : public PoolModel {
  public:
   HelpModel(datasets::Pool pool, HelpSettings settings, std::unique_ptr<MetaNetwork> network)
@@ -115,7 +111,7 @@ class HelpModel : public PoolModel {
     for (const datasets::DeviceRuntime& device : pool_.devices) {
       AdaptationSet first;
       for (std::size_t i = 0; i < std::min<std::size_t>(settings_.support, device.latencies.size()); ++i) {
-        add(device.latencies[i], first);
+        first.add(device.latencies[i].architecture, device.latencies[i].latency_ms);
       }
       latency_ms.push_back(evaluate(adapted(first), nasbench::search_space(*pool_.space), architectures));
     }
@@ -201,7 +197,8 @@ class TaskSource {
     AdaptationSet parts[2];
     for (std::size_t i = 0; i < wanted; ++i) {
       if (i >= support || !settings_.references) std::swap(rows[i], rows[i + rng.below(rows.size() - i)]);
-      add(pool_.devices[d].latencies[rows[i]], parts[i < support ? 0 : 1]);
+      const datasets::Measurement& row = pool_.devices[d].latencies[rows[i]];
+      parts[i < support ? 0 : 1].add(row.architecture, row.latency_ms);
     }
     const Range range(parts[0].latency_ms);
     return {batch_of(nasbench::search_space(*pool_.space), parts[0], range),

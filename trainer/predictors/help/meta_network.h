@@ -4,8 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/networks/feed_forward.h"
-#include "trainer/networks/training_state.h"
+#include "trainer/networks/regression_network.h"
 
 namespace tenshot::trainer {
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/libtorch.h"
@@ -26,13 +25,8 @@ PerceptronLearner::PerceptronLearner(const Archive& archive, const std::string& 
                                      std::size_t width)
     : mean_(checked_doubles(archive, name + ".mean", any_number, width)),
       deviation_(checked_doubles(archive, name + ".deviation", not_negative, width)),
-      network_{get_layers(archive, name + ".layer"), card.at("scale_ms").number(positive),
-               card.at("floor_ms").number(positive)} {
-  if (network_.layers.front().inputs != static_cast<int>(width)) {
-    throw FormatError("array '" + name + ".layer0.weight' has " + std::to_string(network_.layers.front().inputs) +
-                      " columns, expected " + std::to_string(width));
-  }
-}
+      network_{get_layers(archive, name + ".layer", width), card.at("scale_ms").number(positive),
+               card.at("floor_ms").number(positive)} {}
 
 double PerceptronLearner::predict_ms(const std::vector<double>& features) const {
   const double answer = evaluate_layers(network_.layers, standardised(features)).front();

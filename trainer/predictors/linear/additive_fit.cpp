@@ -16,18 +16,13 @@ constexpr double tolerated_error = 0.1;
 
 /// Sums over rows of (x/y)(x/y)ᵀ and of x/y: all that least squares on the relative error needs of them.
 struct NormalEquations {
+  explicit NormalEquations(const Eigen::MatrixXd& scaled)
+      : gram(scaled.transpose() * scaled),
+        right(scaled.colwise().sum().transpose()),
+        rows(static_cast<double>(scaled.rows())) {}
   Eigen::MatrixXd gram;
   Eigen::VectorXd right;
-  double rows = 0;
-
-  explicit NormalEquations(Eigen::Index columns)
-      : gram(Eigen::MatrixXd::Zero(columns, columns)), right(Eigen::VectorXd::Zero(columns)) {}
-
-  void add(const Eigen::MatrixXd& scaled) {
-    gram.noalias() += scaled.transpose() * scaled;
-    right += scaled.colwise().sum().transpose();
-    rows += static_cast<double>(scaled.rows());
-  }
+  double rows;
 };
 
 /// Column 0 is the base, which is not penalised.
@@ -65,8 +60,7 @@ double chosen_penalty(const Eigen::MatrixXd& rows) {
   if (rows.rows() < static_cast<Eigen::Index>(folds)) return penalty_of_few;
   std::array<std::size_t, penalties.size()> hits{};
   for (std::size_t fold = 0; fold < folds; ++fold) {
-    NormalEquations others(rows.cols());
-    others.add(part_of(rows, fold, false));
+    const NormalEquations others(part_of(rows, fold, false));
     const Eigen::MatrixXd held_out = part_of(rows, fold, true);
     for (std::size_t p = 0; p < penalties.size(); ++p) {
       const Eigen::ArrayXd relative_error = (held_out * solve(others, penalties[p])).array() - 1;
@@ -83,9 +77,7 @@ AdditiveFit fit_additive(const SearchSpace& space, const AdaptationSet& set) {
   const Eigen::MatrixXd rows = scaled_encodings(space, set, median_ms);
   AdditiveFit fit;
   fit.penalty = chosen_penalty(rows);
-  NormalEquations all(rows.cols());
-  all.add(rows);
-  const Eigen::VectorXd costs = median_ms * solve(all, fit.penalty);
+  const Eigen::VectorXd costs = median_ms * solve(NormalEquations(rows), fit.penalty);
   fit.base_ms = costs[0];
   fit.cost_ms.assign(costs.data() + 1, costs.data() + costs.size());
   return fit;

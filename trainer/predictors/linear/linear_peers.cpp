@@ -45,6 +45,16 @@ Linear linear(const SearchSpace& space, const Quantity& quantity) {
   return result;
 }
 
+/// `sum` and what each option of an architecture adds to it.
+double with_options(double sum, const SearchSpace& space, const std::vector<double>& added, const Architecture& a) {
+  std::size_t first = 0;
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    sum += added[first + a[d]];
+    first += static_cast<std::size_t>(space.decisions()[d]);
+  }
+  return sum;
+}
+
 /// Whether a quantity is that linear function: what an option adds may depend on other decisions, as the resolution
 /// does.
 bool adds_up(const SearchSpace& space, const Quantity& quantity, const Linear& line) {
@@ -53,13 +63,7 @@ bool adds_up(const SearchSpace& space, const Quantity& quantity, const Linear& l
   Rng rng(1);
   for (int tried = 0; tried < architectures_tried; ++tried) {
     const Architecture architecture = space.random(rng);
-    double sum = line.base;
-    std::size_t first = 0;
-    for (std::size_t d = 0; d < architecture.size(); ++d) {
-      sum += line.added[first + architecture[d]];
-      first += static_cast<std::size_t>(space.decisions()[d]);
-    }
-    const double truth = quantity(architecture);
+    const double sum = with_options(line.base, space, line.added, architecture), truth = quantity(architecture);
     if (std::abs(sum - truth) > tolerance * std::max(std::abs(truth), std::abs(sum))) return false;
   }
   return true;
@@ -157,15 +161,7 @@ Fit fit_look_up(const SearchSpace& space, const AdaptationSet& set) {
 
 Fit fit_options(const SearchSpace& space, const AdaptationSet& set) {
   const AdditiveFit fit = fit_additive(space, set);
-  return {[&space, fit](const Architecture& a) {
-            double sum_ms = fit.base_ms;
-            std::size_t first = 0;
-            for (std::size_t d = 0; d < a.size(); ++d) {
-              sum_ms += fit.cost_ms[first + a[d]];
-              first += static_cast<std::size_t>(space.decisions()[d]);
-            }
-            return sum_ms;
-          },
+  return {[&space, fit](const Architecture& a) { return with_options(fit.base_ms, space, fit.cost_ms, a); },
           {{"base_ms", fit.base_ms}, {"penalty", fit.penalty}}};
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
@@ -21,8 +20,6 @@ using datasets::LatencyMatrix;
 
 /// The distinct random streams of a seed.
 enum Stream : std::uint64_t { weights_stream = 1, order_stream = 2, reference_stream = 3 };
-
-std::uint64_t stream_seed(std::uint64_t seed, Stream stream) { return Rng(seed, stream).bits(); }
 
 /// Connected architectures of the matrix that every device has measured.
 std::vector<std::size_t> common_architectures(const LatencyMatrix& matrix, const NetworkSpace& space) {
@@ -75,10 +72,26 @@ class MapleEdgeModel : public PoolModel {
  private:
   const SearchSpace& space() const { return nasbench::search_space(*pool_.space); }
   std::size_t feature_count() const { return standardisation_.mean.size(); }
+  /// The network of one device, over encodings alone.
+  std::vector<DenseLayer> folded(const std::vector<DenseLayer>& layers, const std::vector<float>& features) const {
+    return fold_constant_inputs(layers, static_cast<int>(space().encoding_width()), features);
+  }
+  RegressionNetwork fresh_network(std::uint64_t seed) const {
+    return RegressionNetwork(static_cast<int>(space().encoding_width() + feature_count()), settings_.hidden,
+                             stream_seed(seed, weights_stream));
+  }
 
   /// The pool's network for a device of which no network was measured.
   std::unique_ptr<Predictor> from_descriptor(const datasets::HardwareDescriptor& descriptor, const AdaptationSet& set,
                                              std::uint64_t seed) const;
+  nlohmann::json card_of(const AdaptationSet& set, const datasets::HardwareDescriptor& descriptor,
+                         std::uint64_t seed) const {
+    nlohmann::json card = predictor_card(*this, set, seed);
+    card["settings"] = settings_json(plain_options(), settings_);
+    card["descriptor_source"] = described_by(descriptor_, descriptor);
+    card["descriptor_used"] = std::string(name(descriptor_));
+    return card;
+  }
   /// All that device `d` of the pool has measured.
   AdaptationSet all_of(std::size_t d) const;
   /// Device `d` of the pool on the architectures of the adaptation set; where it has not measured one, what the
@@ -115,10 +128,7 @@ class MapleEdgeModel : public PoolModel {
 
 AdaptationSet MapleEdgeModel::all_of(std::size_t d) const {
   AdaptationSet reference;
-  for (const datasets::Measurement& measurement : pool_.devices[d].latencies) {
-    reference.architectures.push_back(measurement.architecture);
-    reference.latency_ms.push_back(measurement.latency_ms);
-  }
+  for (const datasets::Measurement& row : pool_.devices[d].latencies) reference.add(row.architecture, row.latency_ms);
   return reference;
 }
 
@@ -131,10 +141,7 @@ std::vector<StandardisedDevice> MapleEdgeModel::described_by_draw(std::uint64_t 
   std::vector<StandardisedDevice> devices;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
     AdaptationSet reference;
-    for (const std::size_t a : draw) {
-      reference.architectures.push_back(matrix_.architectures[a]);
-      reference.latency_ms.push_back(matrix_.latency_ms[d][a]);
-    }
+    for (const std::size_t a : draw) reference.add(matrix_.architectures[a], matrix_.latency_ms[d][a]);
     devices.push_back(described(pool_.devices[d].descriptor, reference, standardisation));
   }
   return devices;
@@ -148,8 +155,7 @@ void MapleEdgeModel::train(const TrainingControl& control) {
   standardisation_ = standardisation_of(features);
 
   SampleTable table = samples_of(space(), matrix_, feature_count());
-  RegressionNetwork network(static_cast<int>(space().encoding_width() + feature_count()), settings_.hidden,
-                            stream_seed(settings_.fit.seed, weights_stream));
+  RegressionNetwork network = fresh_network(settings_.fit.seed);
   FitOptions fit_options = settings_.fit;
   fit_options.seed = stream_seed(settings_.fit.seed, order_stream);
   const std::string fingerprint = training_fingerprint(
@@ -167,26 +173,16 @@ std::vector<std::vector<double>> MapleEdgeModel::predict_pool(const std::vector<
   std::vector<std::vector<double>> latency;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
     const StandardisedDevice device = described(pool_.devices[d].descriptor, all_of(d), standardisation_);
-    const FeedForward network{
-        fold_constant_inputs(layers_, static_cast<int>(space().encoding_width()), device.features), device.unit_ms,
-        device.scale_ms * 1e-3};
+    const FeedForward network{folded(layers_, device.features), device.unit_ms, device.scale_ms * 1e-3};
     latency.push_back(evaluate(network, space(), architectures));
   }
   return latency;
 }
 
 std::vector<AdaptationSet> MapleEdgeModel::pool_references(const std::vector<Architecture>& architectures) const {
-  const std::vector<std::vector<double>> expected_ms = predict_pool(architectures);
   std::vector<AdaptationSet> references;
-  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-    std::unordered_map<Architecture, double, nasbench::ArchitectureHash> measured_ms;
-    for (const auto& row : pool_.devices[d].latencies) measured_ms.emplace(row.architecture, row.latency_ms);
-    AdaptationSet reference{architectures, expected_ms[d]};
-    for (std::size_t i = 0; i < architectures.size(); ++i) {
-      const auto found = measured_ms.find(architectures[i]);
-      if (found != measured_ms.end()) reference.latency_ms[i] = found->second;
-    }
-    references.push_back(std::move(reference));
+  for (const auto& latency_ms : measured_or_expected(pool_, architectures, predict_pool(architectures))) {
+    references.push_back({architectures, latency_ms});
   }
   return references;
 }
@@ -223,15 +219,10 @@ std::unique_ptr<Predictor> MapleEdgeModel::from_descriptor(const datasets::Hardw
       std::exp(log_ratio / static_cast<double>(pool_.devices.size())) * total_operator_ms(descriptor);
   const std::vector<float> features = standardisation_.apply(
       device_features(descriptor_, settings_.normalise, descriptor, AdaptationSet{}, space(), scale_ms));
-  nlohmann::json card = predictor_card(*this, set, seed);
-  card["settings"] = settings_json(plain_options(), settings_);
-  card["descriptor_source"] = described_by(descriptor_, descriptor);
-  card["descriptor_used"] = std::string(name(descriptor_));
+  nlohmann::json card = card_of(set, descriptor, seed);
   card["expected_scale_ms"] = scale_ms;
   return std::make_unique<FeedForwardPredictor>(
-      FeedForward{fold_constant_inputs(layers_, static_cast<int>(space().encoding_width()), features),
-                  settings_.scale_latencies ? scale_ms : 1, scale_ms * 1e-3},
-      card);
+      FeedForward{folded(layers_, features), settings_.scale_latencies ? scale_ms : 1, scale_ms * 1e-3}, card);
 }
 
 Standardisation MapleEdgeModel::joint_standardisation(const std::vector<AdaptationSet>& references,
@@ -281,8 +272,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
     return table.described_by(redrawn);
   };
 
-  RegressionNetwork network(static_cast<int>(space().encoding_width() + feature_count()), settings_.hidden,
-                            stream_seed(options.seed, weights_stream));
+  RegressionNetwork network = fresh_network(options.seed);
   FitOptions fit_options = settings_.fit;
   fit_options.seed = stream_seed(options.seed, order_stream);
   if (!joint) {
@@ -290,10 +280,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
     fit_options.epochs = settings_.fine_tune_epochs;
     fit_options.learning_rate = settings_.fine_tune_learning_rate;
   }
-  nlohmann::json card = predictor_card(*this, set, options.seed);
-  card["settings"] = settings_json(plain_options(), settings_);
-  card["descriptor_source"] = described_by(descriptor_, descriptor);
-  card["descriptor_used"] = std::string(name(descriptor_));
+  nlohmann::json card = card_of(set, descriptor, options.seed);
   card["mode"] = options.mode;
   card["clones"] = clones;
   const std::string fingerprint = training_fingerprint({card, to_archive().card, devices.back().features}, pool_);
@@ -301,9 +288,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
 
   const StandardisedDevice& device = devices.back();
   return std::make_unique<FeedForwardPredictor>(
-      FeedForward{fold_constant_inputs(network.layers(), static_cast<int>(space().encoding_width()), device.features),
-                  device.unit_ms, smallest_prediction_ms(set)},
-      card);
+      FeedForward{folded(network.layers(), device.features), device.unit_ms, smallest_prediction_ms(set)}, card);
 }
 
 Archive MapleEdgeModel::to_archive() const {
@@ -323,13 +308,9 @@ void MapleEdgeModel::load(const Archive& archive) {
   standardisation_.mean = checked_doubles(archive, "descriptor.mean", any_number);
   standardisation_.deviation =
       checked_doubles(archive, "descriptor.deviation", {0, 1e300}, standardisation_.mean.size());
-  layers_ = get_layers(archive, "layer");
+  layers_ =
+      get_layers(archive, "layer", space().encoding_width() + feature_count(), " for the encoding and the descriptor");
   loss_ = JsonField(archive).at("scores").at("training_loss").number(not_negative);
-  const std::size_t width = space().encoding_width() + standardisation_.mean.size();
-  if (layers_.front().inputs != static_cast<int>(width)) {
-    throw FormatError("array 'layer0.weight' has " + std::to_string(layers_.front().inputs) + " columns, expected " +
-                      std::to_string(width) + " for the encoding and the descriptor");
-  }
   std::vector<int> hidden;
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) hidden.push_back(layers_[l].outputs);
   if (hidden != settings_.hidden) JsonField(archive).at("settings").at("hidden").fail("the widths of the layers");

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "datasets/pool/pool.h"
+#include "nasbench/support/random.h"
 #include "trainer/core/predictor.h"
 #include "trainer/networks/feed_forward.h"
 #include "trainer/networks/training.h"
@@ -38,6 +40,9 @@ struct MapleEdgeSettings {
 const Declaration<MapleEdgeSettings>& simulated_options();
 const Declaration<MapleEdgeSettings>& plain_options();
 const Declaration<MapleEdgeSettings>& maple_options();
+
+/// The seed of one of the random streams of a seed.
+inline std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t stream) { return Rng(seed, stream).bits(); }
 
 /// What a card keeps of settings.
 nlohmann::json settings_json(const Declaration<MapleEdgeSettings>& options, const MapleEdgeSettings& settings);

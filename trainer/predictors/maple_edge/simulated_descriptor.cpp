@@ -71,10 +71,6 @@ std::vector<OperatorEvents> events_of(const HardwareDescriptor& descriptor) {
   return operators;
 }
 
-bool has_entries(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorInput kind) {
-  return structured::says_something(descriptor, model, entries_of(kind));
-}
-
 /// Whether both count the same events of the same operators: values have no names once they are numbers.
 bool same_counters(const HardwareDescriptor& a, const HardwareDescriptor& b) {
   if (!a.has_counters() || !b.has_counters() || a.counters != b.counters || a.simulated() != b.simulated())
@@ -133,11 +129,11 @@ SimulatedDescriptor::SimulatedDescriptor(const datasets::Pool& pool, const struc
     if (!counted_.has_counters() && device.descriptor.has_counters()) counted_ = device.descriptor;
   }
   for (const DescriptorInput kind : kinds) {
-    const bool known = std::any_of(pool.devices.begin(), pool.devices.end(),
-                                   [&](const auto& device) { return has(device.descriptor, kind); });
-    if (!known) continue;
+    const auto device =
+        std::find_if(pool.devices.begin(), pool.devices.end(), [&](const auto& d) { return has(d.descriptor, kind); });
+    if (device == pool.devices.end()) continue;
     kinds_.push_back(kind);
-    add_lines(pool, kind);
+    add_lines(device->descriptor, kind);
   }
   std::vector<std::vector<double>> shares, values;
   for (std::size_t d = 0; d < pool.devices.size(); ++d) {
@@ -177,21 +173,19 @@ SimulatedDescriptor::SimulatedDescriptor(const datasets::Pool& pool, const struc
 }
 
 bool SimulatedDescriptor::has(const HardwareDescriptor& descriptor, DescriptorInput kind) const {
-  if (!has_entries(descriptor, *library_.model, kind)) return false;
+  if (!structured::says_something(descriptor, *library_.model, entries_of(kind))) return false;
   return kind != DescriptorInput::counters || same_counters(descriptor, counted_);
 }
 
-void SimulatedDescriptor::add_lines(const datasets::Pool& pool, DescriptorInput kind) {
+void SimulatedDescriptor::add_lines(const HardwareDescriptor& descriptor, DescriptorInput kind) {
   const auto& features = library_.model->features();
-  const auto device =
-      std::find_if(pool.devices.begin(), pool.devices.end(), [&](const auto& d) { return has(d.descriptor, kind); });
   const auto feature_called = [&](const std::string& operation) {
     const auto found =
         std::find_if(features.begin(), features.end(), [&](const auto& f) { return f.name == operation; });
     return found == features.end() ? -1 : static_cast<int>(found - features.begin());
   };
   if (kind == DescriptorInput::counters) {
-    for (const OperatorEvents& op : events_of(device->descriptor)) {
+    for (const OperatorEvents& op : events_of(descriptor)) {
       for (std::size_t c = 0; c < counted_.counters.size(); ++c) {
         // The first stands for the rate, which falls as the cost rises.
         lines_.push_back({kind, 0, feature_called(op.name), c == 0 ? -1.0 : 0.0, 0.7});
@@ -199,7 +193,7 @@ void SimulatedDescriptor::add_lines(const datasets::Pool& pool, DescriptorInput 
     }
     return;
   }
-  const std::vector<double> shares = described_shares(device->descriptor, *library_.model, entries_of(kind));
+  const std::vector<double> shares = described_shares(descriptor, *library_.model, entries_of(kind));
   for (std::size_t f = 0; f < features.size(); ++f) {
     if (std::isnan(shares[f]) || features[f].name == empty_call) continue;
     lines_.push_back({kind, f, static_cast<int>(f), 1.0, kind == DescriptorInput::alone ? 0.7 : 0.4});
@@ -243,16 +237,16 @@ void SimulatedDescriptor::fit(const std::vector<std::vector<double>>& log_shares
                               std::vector<Line>& lines) const {
   for (std::size_t j = 0; j < lines.size(); ++j) {
     Line& line = lines[j];
-    double n = 0, mean_x = 0, mean_y = 0;
+    double mean_x = 0, mean_y = 0;
     std::vector<std::pair<double, double>> points;
     for (std::size_t d = 0; d < raw.size(); ++d) {
       const double x = line.feature < 0 ? 0 : log_shares[d][static_cast<std::size_t>(line.feature)];
       if (used[d] && !std::isnan(x) && !std::isnan(raw[d][j])) points.emplace_back(x, raw[d][j]);
     }
+    const auto n = static_cast<double>(points.size());
     for (const auto& [x, y] : points) {
-      n += 1;
-      mean_x += x / static_cast<double>(points.size());
-      mean_y += y / static_cast<double>(points.size());
+      mean_x += x / n;
+      mean_y += y / n;
     }
     const double weight = std::pow(line.expected_deviation / slope_deviation, 2);
     double covariance = weight * line.expected_slope, variance = weight, spread = 0;
@@ -275,10 +269,6 @@ std::vector<float> SimulatedDescriptor::standardised(std::vector<double> raw) co
     values.push_back(std::isnan(value) ? value : std::clamp(value, -most_deviations, most_deviations));
   }
   return values;
-}
-
-std::vector<float> SimulatedDescriptor::values(const HardwareDescriptor& descriptor) const {
-  return standardised(raw(descriptor));
 }
 
 std::vector<float> SimulatedDescriptor::draw(const SimulatedDevice& device, Rng& rng) const {

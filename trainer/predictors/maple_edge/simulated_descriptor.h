@@ -43,7 +43,9 @@ class SimulatedDescriptor {
 
   /// Standardised values, [size()]; NaN where the descriptor lacks the kind or the number, and for counters that do not
   /// compare with the pool's: of other events or operators, or simulated where the pool's are not.
-  std::vector<float> values(const datasets::HardwareDescriptor& descriptor) const;
+  std::vector<float> values(const datasets::HardwareDescriptor& descriptor) const {
+    return standardised(raw(descriptor));
+  }
   /// The values of a made-up device, [size()].
   std::vector<float> draw(const SimulatedDevice& device, Rng& rng) const;
 
@@ -63,7 +65,7 @@ class SimulatedDescriptor {
   void fit(const std::vector<std::vector<double>>& log_shares, const std::vector<std::vector<double>>& raw,
            const std::vector<bool>& used, std::vector<Line>& lines) const;
   bool has(const datasets::HardwareDescriptor& descriptor, DescriptorInput kind) const;
-  void add_lines(const datasets::Pool& pool, DescriptorInput kind);
+  void add_lines(const datasets::HardwareDescriptor& descriptor, DescriptorInput kind);
   std::vector<double> raw(const datasets::HardwareDescriptor& descriptor) const;
   std::vector<double> log_shares(const std::vector<double>& costs) const;
   std::vector<float> standardised(std::vector<double> raw) const;

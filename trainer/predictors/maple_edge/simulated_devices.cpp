@@ -54,6 +54,20 @@ SimulatedSpace::SimulatedSpace(const nasbench::StructureModel& model, std::vecto
   }
 }
 
+SimulatedSpace::PlaceOf SimulatedSpace::places() const {
+  PlaceOf places;
+  for (std::size_t a = 0; a < size(); ++a) places.emplace(architectures_[a], a);
+  return places;
+}
+
+void SimulatedSpace::add_row(std::size_t architecture, const std::vector<float>& inputs, double target, double unit,
+                             TrainingSet& set) const {
+  set.inputs.insert(set.inputs.end(), encoding(architecture), encoding(architecture) + width_);
+  set.inputs.insert(set.inputs.end(), inputs.begin(), inputs.end());
+  set.targets.push_back(static_cast<float>(target));
+  set.units.push_back(static_cast<float>(unit));
+}
+
 DevicePrior::DevicePrior(const StructuredLibrary& library, const SimulationOptions& options,
                          const structured::DescribedDevice* described)
     : library_(library), options_(options) {

@@ -3,18 +3,20 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "nasbench/structures/structures.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/options.h"
+#include "trainer/networks/training.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/library/library.h"
 
 namespace tenshot::trainer {
 
 /// How devices are made up. Costs are in units of a device's median latency. Each option is explained where it is
-/// declared (simulation_options.cpp).
+/// declared (maple_edge_settings.cpp).
 struct SimulationOptions {
   std::vector<double> cost_spreads = {0.15, 0.4, 0.8};
   double described_share = 0.8;
@@ -48,6 +50,11 @@ class SimulatedSpace {
   /// Where the encoding is 1, [ones_per_architecture()].
   const std::uint16_t* ones(std::size_t a) const { return ones_.data() + a * ones_per_architecture_; }
   std::size_t ones_per_architecture() const { return ones_per_architecture_; }
+  using PlaceOf = std::unordered_map<nasbench::Architecture, std::size_t, nasbench::ArchitectureHash>;
+  PlaceOf places() const;
+  /// Adds a row to `set`: the encoding of an architecture and the inputs of a device.
+  void add_row(std::size_t architecture, const std::vector<float>& inputs, double target, double unit,
+               TrainingSet& set) const;
 
  private:
   const nasbench::StructureModel& model_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
@@ -15,7 +14,6 @@
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/networks/live_encoding.h"
 #include "trainer/predictors/described/descriptor_prior_archive.h"
-#include "trainer/predictors/maple_edge/encoder_samples.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
 #include "trainer/predictors/structured/library_prior.h"
 #include "trainer/predictors/structured/pool_library.h"
@@ -36,8 +34,6 @@ enum Stream : std::uint64_t {
   directions_stream = 4,
   pretraining_stream = 5
 };
-
-std::uint64_t stream_seed(std::uint64_t seed, Stream stream) { return Rng(seed, stream).bits(); }
 
 /// The kinds of which a descriptor is an input: those asked for, less the one that devices are drawn by already.
 /// Counters can be nothing else, so that asking for them is enough.
@@ -118,8 +114,6 @@ class SimulatedNetworkModel : public PoolModel {
   }
 
  private:
-  /// Latency [device][architecture of the set], ms: as measured by the pool's devices, else as the library expects.
-  std::vector<std::vector<double>> pool_latency_ms(const AdaptationSet& set) const;
   void require_mode(const std::string& mode) const;
   /// The network in front of which stand the layers that make the live encoding.
   std::unique_ptr<Predictor> predictor_of(const std::vector<DenseLayer>& trained, const DeviceInputs& inputs,
@@ -138,21 +132,6 @@ class SimulatedNetworkModel : public PoolModel {
   std::vector<DenseLayer> layers_;  ///< of the pre-trained network
   double loss_ = 0;
 };
-
-std::vector<std::vector<double>> SimulatedNetworkModel::pool_latency_ms(const AdaptationSet& set) const {
-  std::vector<std::vector<double>> latency_ms = predict_pool(set.architectures);
-  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-    std::unordered_map<Architecture, double, nasbench::ArchitectureHash> measured_ms;
-    for (const datasets::Measurement& row : pool_.devices[d].latencies) {
-      measured_ms.emplace(row.architecture, row.latency_ms);
-    }
-    for (std::size_t i = 0; i < set.architectures.size(); ++i) {
-      const auto found = measured_ms.find(set.architectures[i]);
-      if (found != measured_ms.end()) latency_ms[d][i] = found->second;
-    }
-  }
-  return latency_ms;
-}
 
 void SimulatedNetworkModel::pretrain(const TrainingControl& control) {
   const std::uint64_t seed = settings_.fit.seed;
@@ -176,13 +155,9 @@ void SimulatedNetworkModel::pretrain(const TrainingControl& control) {
 void SimulatedNetworkModel::load(const Archive& archive) {
   if (settings_.pretraining_epochs == 0) return;
   encoder_ = SetEncoder::get(archive, library_.model->structures().size(), library_.features(), encoded_descriptor_);
-  layers_ = get_layers(archive, "layer");
+  layers_ = get_layers(archive, "layer", live_encoding_width(nasbench::search_space(*pool_.space)) + encoder_.size(),
+                       " for the encodings of an architecture and of a set");
   loss_ = JsonField(archive).at("scores").at("training_loss").number(not_negative);
-  const std::size_t width = live_encoding_width(nasbench::search_space(*pool_.space)) + encoder_.size();
-  if (layers_.front().inputs != static_cast<int>(width)) {
-    throw FormatError("array 'layer0.weight' has " + std::to_string(layers_.front().inputs) + " columns, expected " +
-                      std::to_string(width) + " for the encodings of an architecture and of a set");
-  }
 }
 
 void SimulatedNetworkModel::require_mode(const std::string& mode) const {
@@ -253,7 +228,8 @@ std::unique_ptr<Predictor> SimulatedNetworkModel::adapt(const AdaptationSet& set
 
   const bool from_scratch = options.mode == "joint";
   const LibTorchThreads threads(options.control.threads);
-  const std::vector<std::vector<double>> of_pool = pool_latency_ms(set);
+  const std::vector<std::vector<double>> of_pool =
+      measured_or_expected(pool_, set.architectures, predict_pool(set.architectures));
   SimulationOptions simulation = settings_.simulation;
   FitOptions fit_options = settings_.fit;
   if (!from_scratch) {

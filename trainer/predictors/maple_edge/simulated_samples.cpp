@@ -1,6 +1,7 @@
 #include "trainer/predictors/maple_edge/simulated_samples.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -8,7 +9,6 @@ namespace tenshot::trainer {
 namespace {
 
 using nasbench::Architecture;
-using PlaceOf = std::unordered_map<Architecture, std::size_t, nasbench::ArchitectureHash>;
 
 constexpr std::uint64_t largest_listed_space = 20'000;
 constexpr int architectures_per_device = 64;
@@ -16,14 +16,8 @@ constexpr int encoded_rows_per_pool_device = 16;  ///< a set is encoded once for
 constexpr float largest_feature = 2;
 enum Stream : std::uint64_t { threshold_stream = 1, first_epoch_stream = 16 };
 
-PlaceOf places_of(const SimulatedSpace& space) {
-  PlaceOf places;
-  for (std::size_t a = 0; a < space.size(); ++a) places.emplace(space.architecture(a), a);
-  return places;
-}
-
 std::vector<std::size_t> measured_places(const SimulatedSpace& space, const AdaptationSet& set) {
-  const PlaceOf places = places_of(space);
+  const SimulatedSpace::PlaceOf places = space.places();
   std::vector<std::size_t> measured;
   for (const Architecture& architecture : set.architectures) measured.push_back(places.at(architecture));
   return measured;
@@ -42,6 +36,12 @@ std::vector<bool> connected_of(const nasbench::NetworkSpace& space, const Adapta
   if (std::find(connected.begin(), connected.end(), true) == connected.end()) connected.assign(connected.size(), true);
   return connected;
 }
+
+/// How many architectures are measured: as many as a person has, ten most of all.
+constexpr std::array<std::size_t, 14> set_sizes = {0, 1, 2, 3, 3, 5, 7, 10, 10, 10, 10, 15, 20, 30};
+constexpr int rows_per_device = 64;
+constexpr double masked_share = 0.5;  ///< of devices lack a kind of descriptor, each kind by itself
+constexpr std::size_t most_measurable = 2000;
 
 }  // namespace
 
@@ -76,7 +76,7 @@ SimulatedSamples::SimulatedSamples(const SimulatedTask& task, const SimulationOp
     loadings_ = task.encoder->loadings(SimulatedSpace(*task.library.model, task.set.architectures));
   }
   inputs_ = inputs_of(log_ms_, descriptor_);
-  const PlaceOf places = places_of(space_);
+  const SimulatedSpace::PlaceOf places = space_.places();
   for (std::size_t d = 0; d < task.pool.devices.size(); ++d) {
     // Where nothing is measured, made-up devices are in units of their median latency, and so are the pool's.
     const double unit = measured_.empty() ? std::log(task.library.entries[d].median_ms) : 0;
@@ -138,14 +138,6 @@ std::vector<float> masked(const SimulatedDescriptor& descriptor, std::vector<flo
   return values;
 }
 
-void SimulatedSamples::add(std::size_t architecture, const std::vector<float>& inputs, double target) {
-  const float* encoding = space_.encoding(architecture);
-  set_.inputs.insert(set_.inputs.end(), encoding, encoding + space_.width());
-  set_.inputs.insert(set_.inputs.end(), inputs.begin(), inputs.end());
-  set_.targets.push_back(static_cast<float>(target));
-  set_.units.push_back(static_cast<float>(options_.error_unit));
-}
-
 void SimulatedSamples::add_simulated(Rng& rng, int rows) {
   for (int row = 0; row < rows;) {
     const SimulatedDevice device = devices_.draw(rng);
@@ -160,7 +152,7 @@ void SimulatedSamples::add_simulated(Rng& rng, int rows) {
     const DeviceInputs inputs = inputs_of(measured, masked(simulated_descriptor_, drawn, options_.masked_share, rng));
     for (int i = 0; i < architectures_per_device && row < rows; ++i, ++row) {
       const std::size_t a = rng.below(space_.size());
-      add(a, inputs.values, log_latency(device, space_, a) - inputs.centre);
+      add(a, inputs, log_latency(device, space_, a));
     }
   }
 }
@@ -173,21 +165,105 @@ void SimulatedSamples::add_pool(Rng& rng, int rows) {
         inputs_of(device.log_ms, masked(simulated_descriptor_, device.descriptor, options_.masked_share, rng));
     for (int k = 0; k < rows_per_device && row < rows; ++k, ++row) {
       const std::size_t i = rng.below(device.architectures.size());
-      add(device.architectures[i], inputs.values, device.targets[i] - inputs.centre);
+      add(device.architectures[i], inputs, device.targets[i]);
     }
   }
 }
 
 const TrainingSet& SimulatedSamples::epoch(int epoch) {
   Rng rng(seed_, first_epoch_stream + static_cast<std::uint64_t>(epoch));
-  set_.inputs.clear();
-  set_.targets.clear();
-  set_.units.clear();
+  set_.clear();
   const int of_pool = pool_.empty() ? 0 : static_cast<int>(options_.pool_share * options_.rows);
   add_simulated(rng, options_.rows - of_pool);
   add_pool(rng, of_pool);
   for (std::size_t i = 0; i < measured_.size(); ++i) {
-    for (int clone = 0; clone < clones_; ++clone) add(measured_[i], inputs_.values, log_ms_[i] - inputs_.centre);
+    for (int clone = 0; clone < clones_; ++clone) add(measured_[i], inputs_, log_ms_[i]);
+  }
+  return set_;
+}
+
+EncoderSamples::EncoderSamples(const datasets::Pool& pool, const structured::StructuredLibrary& library,
+                               const SetEncoder& encoder, const SimulatedDescriptor& descriptor,
+                               const SimulationOptions& options, std::uint64_t seed)
+    : options_(options),
+      encoder_(encoder),
+      descriptor_(descriptor),
+      seed_(seed),
+      space_(*library.model, architectures_to_simulate(pool, {})),
+      prior_(library, options) {
+  std::vector<nasbench::Architecture> measured = datasets::latency_matrix(pool).architectures;
+  measured.resize(std::min(measured.size(), most_measurable));
+  const std::vector<SetLoading> found = encoder.loadings(SimulatedSpace(*library.model, measured));
+  const SimulatedSpace::PlaceOf places = space_.places();
+  loadings_.resize(space_.size());
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    if (!pool.space->connected(measured[i])) continue;
+    measurable_.push_back(places.at(measured[i]));
+    loadings_[measurable_.back()] = found[i];
+  }
+  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
+    PoolDevice device;
+    device.unit = std::log(library.entries[d].median_ms);
+    device.descriptor = descriptor.values(pool.devices[d].descriptor);
+    for (const datasets::Measurement& row : pool.devices[d].latencies) {
+      const std::size_t place = places.at(row.architecture);
+      if (loadings_[place].weights.size() > 0) device.connected.push_back(device.architectures.size());
+      device.architectures.push_back(place);
+      device.log_ms.push_back(std::log(row.latency_ms) - device.unit);
+    }
+    if (!device.connected.empty()) pool_.push_back(std::move(device));
+  }
+  set_.width = static_cast<int>(width());
+}
+
+void EncoderSamples::add_simulated(Rng& rng) {
+  SimulatedDevice device = prior_.draw(rng);
+  device.residuals =
+      draw_residuals(space_.width(), space_.ones_per_architecture(), options_.residual_share * device.noise, rng);
+  const std::size_t size = set_sizes[rng.below(set_sizes.size())];
+  std::vector<const SetLoading*> measured;
+  std::vector<double> log_ms;
+  for (std::size_t i = 0; i < size && !measurable_.empty(); ++i) {
+    const std::size_t a = measurable_[rng.below(measurable_.size())];
+    measured.push_back(&loadings_[a]);
+    log_ms.push_back(log_latency(device, space_, a) + draw_noise(device, rng));
+  }
+  const std::vector<float> drawn = descriptor_.draw(device, rng);
+  const EncodedSet inputs = encoder_.encode(measured, log_ms, masked(descriptor_, drawn, masked_share, rng));
+  for (int i = 0; i < rows_per_device; ++i) {
+    const std::size_t a = rng.below(space_.size());
+    space_.add_row(a, inputs.values, log_latency(device, space_, a) - inputs.centre, options_.error_unit, set_);
+  }
+}
+
+void EncoderSamples::add_of_pool(Rng& rng) {
+  const PoolDevice& device = pool_[rng.below(pool_.size())];
+  const std::size_t size = set_sizes[rng.below(set_sizes.size())];
+  std::vector<const SetLoading*> measured;
+  std::vector<double> log_ms;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t row = device.connected[rng.below(device.connected.size())];
+    measured.push_back(&loadings_[device.architectures[row]]);
+    log_ms.push_back(device.log_ms[row]);
+  }
+  const EncodedSet inputs =
+      encoder_.encode(measured, log_ms, masked(descriptor_, device.descriptor, masked_share, rng));
+  for (int i = 0; i < rows_per_device; ++i) {
+    const std::size_t row = rng.below(device.architectures.size());
+    space_.add_row(device.architectures[row], inputs.values, device.log_ms[row] - inputs.centre, options_.error_unit,
+                   set_);
+  }
+}
+
+const TrainingSet& EncoderSamples::epoch(int epoch) {
+  Rng rng(seed_, first_epoch_stream + static_cast<std::uint64_t>(epoch));
+  set_.clear();
+  while (set_.rows() < options_.rows) {
+    if (!pool_.empty() && rng.uniform() < options_.pool_share) {
+      add_of_pool(rng);
+    } else {
+      add_simulated(rng);
+    }
   }
   return set_;
 }

@@ -8,7 +8,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/archive_reader.h"
-#include "trainer/trees/tree_archive.h"
+#include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer::operators {
 namespace {

@@ -13,7 +13,6 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
-#include "trainer/core/knowledge_archive.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"

@@ -9,7 +9,6 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
-#include "trainer/core/knowledge_archive.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/described/descriptor_prior_archive.h"

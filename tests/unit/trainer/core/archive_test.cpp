@@ -9,7 +9,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/random.h"
-#include "trainer/core/adaptation_rows.h"
+#include "trainer/core/space_card.h"
 
 namespace tenshot::trainer {
 namespace {

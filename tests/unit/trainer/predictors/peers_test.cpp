@@ -112,7 +112,7 @@ TEST(Forest, SplitsOnTheFeatureThatExplains) {
   Rng rng(1);
   ForestOptions options;
   options.trees = 20;
-  options.features_per_split = 2;
+  options.feature_share = 1;
   const RandomForest forest = grow_forest(features, 2, targets, options, rng);
   const float zero[] = {0, 0}, one[] = {1, 1};
   EXPECT_DOUBLE_EQ(mean_leaf(forest, zero), -1);
