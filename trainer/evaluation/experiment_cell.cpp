@@ -3,27 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <unordered_map>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {
 
-using LatencyOf = std::unordered_map<Architecture, double, nasbench::ArchitectureHash>;
-
 constexpr std::uint64_t ensemble_stream = 0x656e73;
 constexpr double shown_confidence = 0.9;
 constexpr std::array<double, 6> confidences = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
-
-LatencyOf latencies_of(const datasets::DeviceRuntime& device) {
-  LatencyOf latency_ms;
-  for (const datasets::Measurement& row : device.latencies) latency_ms.emplace(row.architecture, row.latency_ms);
-  return latency_ms;
-}
 
 std::uint64_t seed_of(const ExperimentSpec& spec, const GridCell& cell) {
   return spec.seed + static_cast<std::uint64_t>(cell.trial);
@@ -42,12 +34,11 @@ std::vector<Architecture> candidates_of(const datasets::Pool& pool, const datase
   return candidates;
 }
 
-AdaptationSet adaptation_set(const datasets::DeviceRuntime& target, std::vector<Architecture> architectures,
+AdaptationSet adaptation_set(const datasets::DeviceRuntime& target, const std::vector<Architecture>& architectures,
                              bool with_descriptor) {
   const LatencyOf latency_ms = latencies_of(target);
   AdaptationSet set;
-  set.architectures = std::move(architectures);
-  for (const Architecture& architecture : set.architectures) set.latency_ms.push_back(latency_ms.at(architecture));
+  for (const Architecture& architecture : architectures) set.add(architecture, latency_ms.at(architecture));
   set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
   if (with_descriptor && target.descriptor.has_latencies()) set.descriptor = target.descriptor;
   return set;

@@ -16,6 +16,10 @@
 namespace tenshot::trainer::evaluation {
 namespace {
 
+bool fits_any(const std::string& id, const std::vector<std::string>& patterns) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return fits_pattern(id, pattern); });
+}
+
 /// The ids that fit any of the patterns, in the pool's order. Throws InputError for a pattern that fits none.
 std::vector<std::string> matching(const datasets::Pool& pool, const std::vector<std::string>& patterns,
                                   const std::string& what) {
@@ -25,11 +29,8 @@ std::vector<std::string> matching(const datasets::Pool& pool, const std::vector<
     throw InputError(what + " '" + pattern + "' is not in the data, which has: " + joined(ids));
   }
   std::vector<std::string> chosen;
-  for (const std::string& id : ids) {
-    if (std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return fits_pattern(id, pattern); })) {
-      chosen.push_back(id);
-    }
-  }
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(chosen),
+               [&](const auto& id) { return fits_any(id, patterns); });
   return chosen;
 }
 
@@ -52,19 +53,14 @@ datasets::Pool rows_of(const datasets::Pool& pool, const datasets::RowRange& row
 }
 
 void require_rows(const datasets::Pool& pool, const std::string& path, const std::string& which) {
-  for (const datasets::DeviceRuntime& device : pool.devices) {
-    if (!device.latencies.empty()) return;
-  }
+  const auto is_empty = [](const datasets::DeviceRuntime& device) { return device.latencies.empty(); };
+  if (!std::all_of(pool.devices.begin(), pool.devices.end(), is_empty)) return;
   throw InputError(path + ": has no latencies in the " + which + " rows; see 'split' of the spec");
 }
 
 bool share_a_family(const PoolStrategy& strategy, const std::string& a, const std::string& b) {
-  return std::any_of(strategy.families.begin(), strategy.families.end(), [&](const auto& family) {
-    const auto has = [&](const std::string& id) {
-      return std::any_of(family.begin(), family.end(), [&](const auto& pattern) { return fits_pattern(id, pattern); });
-    };
-    return has(a) && has(b);
-  });
+  return std::any_of(strategy.families.begin(), strategy.families.end(),
+                     [&](const auto& family) { return fits_any(a, family) && fits_any(b, family); });
 }
 
 bool is_member(const PoolStrategy& strategy, const datasets::DeviceRuntime& device,

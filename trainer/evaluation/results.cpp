@@ -35,27 +35,18 @@ std::string choice_fields(const ExperimentResults& results, const GridCell& cell
 
 Variant variant_of(const GridCell& cell) { return {cell.method, cell.pool, cell.sampler, cell.samples, cell.clones}; }
 
-/// Which parts of a variant take more than one value in this grid, and so belong into its label.
-struct Varying {
-  bool pool = false, sampler = false, samples = false, clones = false;
-};
-
-Varying varying(const ExperimentSpec& spec) {
-  return {spec.pools.size() > 1, spec.samplers.size() > 1, spec.samples.size() > 1, spec.clones.size() > 1};
-}
-
+/// The method's name, and the parts of the variant that take more than one value in this grid.
 std::string label_of(const ExperimentSpec& spec, const Variant& variant) {
-  const Varying shown = varying(spec);
   std::string label = spec.methods[variant.method].name;
-  if (shown.pool) label += ", " + spec.pools[variant.pool].name;
+  if (spec.pools.size() > 1) label += ", " + spec.pools[variant.pool].name;
   if (variant.samples == every_sample) return label;
-  if (shown.sampler) label += ", " + variant.sampler;
-  if (shown.samples) label += ", " + std::to_string(variant.samples) + " samples";
-  if (shown.clones && variant.clones) label += ", K = " + std::to_string(*variant.clones);
+  if (spec.samplers.size() > 1) label += ", " + variant.sampler;
+  if (spec.samples.size() > 1) label += ", " + std::to_string(variant.samples) + " samples";
+  if (spec.clones.size() > 1 && variant.clones) label += ", K = " + std::to_string(*variant.clones);
   return label;
 }
 
-double nan_of_none() { return std::numeric_limits<double>::quiet_NaN(); }
+constexpr double nan_of_none = std::numeric_limits<double>::quiet_NaN();
 
 /// A metric of the cells of one variant: spreads by target, and over trials the mean over targets.
 class Accumulator {
@@ -124,7 +115,7 @@ json similarity_json(const datasets::Pool& pool) {
     devices.push_back(pool.devices[i].id);
     rows.push_back(json::array());
     for (std::size_t j = 0; j < common.size(); ++j) {
-      const double rho = common[i].size() < 3 ? nan_of_none() : datasets::spearman(common[i], common[j]);
+      const double rho = common[i].size() < 3 ? nan_of_none : datasets::spearman(common[i], common[j]);
       rows.back().push_back(std::isnan(rho) ? json(nullptr) : json(rho));
     }
   }
@@ -150,7 +141,7 @@ Spread spread_of(const std::vector<double>& values) {
     sum += value;
     ++spread.count;
   }
-  spread.mean = spread.count == 0 ? nan_of_none() : sum / static_cast<double>(spread.count);
+  spread.mean = spread.count == 0 ? nan_of_none : sum / static_cast<double>(spread.count);
   for (const double value : values) {
     if (!std::isnan(value)) squares += (value - spread.mean) * (value - spread.mean);
   }
@@ -197,8 +188,7 @@ std::string results_csv(const ExperimentResults& results) {
                                 versions.at("libtorch").get<std::string>();
   std::string text =
       "experiment,trial,seed,target,pool,pool_device,sampler,samples,clones,method,predictor,mode,descriptor,counters,"
-      "measured,"
-      "architectures,acc1,acc5,acc10," +
+      "measured,architectures,acc1,acc5,acc10," +
       datasets::column("rmse", results.data.test.quantity()) +
       ",rmspe,mape,spearman,kendall,coverage90,relative_width90,data_sha256,tenshot,libtorch\n";
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {

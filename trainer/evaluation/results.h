@@ -11,7 +11,6 @@
 
 namespace tenshot::trainer::evaluation {
 
-/// A finished experiment.
 struct ExperimentResults {
   const ExperimentSpec& spec;
   const ExperimentData& data;

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 #include "trainer/evaluation/results.h"
 
@@ -15,11 +15,7 @@ struct Style {
   int decimals = 3;
 };
 
-std::string number(double value, const Style& style) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", style.decimals, value * style.factor);
-  return text;
-}
+std::string number(double value, const Style& style) { return decimals(value * style.factor, style.decimals); }
 
 std::string entry(const Spread& spread, const Style& style, bool best) {
   if (spread.count == 0) return "";
@@ -28,18 +24,25 @@ std::string entry(const Spread& spread, const Style& style, bool best) {
   return spread.count > 1 ? text + " ± " + number(spread.deviation, style) : text;
 }
 
-/// A table as its header and rows of equal length.
+/// A table as its header and rows of equal length: methods down, targets across.
 using Rows = std::vector<std::vector<std::string>>;
 
-Rows transposed(const Rows& rows) {
-  Rows turned(rows.front().size());
-  for (const auto& row : rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) turned[c].push_back(row[c]);
-  }
-  return turned;
+Rows header_of(const Summary& summary) {
+  Rows rows = {{"method"}};
+  for (const std::string& target : summary.targets) rows[0].push_back(markdown_escaped(target));
+  return rows;
 }
 
-std::string markdown(const Rows& rows) {
+/// The table, or with targets down and methods across.
+std::string markdown(Rows rows, bool targets_down) {
+  if (targets_down) {
+    Rows turned(rows.front().size());
+    for (const auto& row : rows) {
+      for (std::size_t c = 0; c < row.size(); ++c) turned[c].push_back(row[c]);
+    }
+    turned[0][0] = "target";
+    rows = std::move(turned);
+  }
   std::string text;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     for (const std::string& value : rows[r]) text += "| " + value + " ";
@@ -51,7 +54,6 @@ std::string markdown(const Rows& rows) {
   return text;
 }
 
-/// Variants down, targets across, unless there are more targets than variants.
 std::string table(const Summary& summary, MetricSummary VariantSummary::*metric, const Style& style) {
   const std::size_t columns = summary.targets.size() + (summary.targets.size() > 1);
   const auto spread = [&](const VariantSummary& v, std::size_t c) {
@@ -67,8 +69,7 @@ std::string table(const Summary& summary, MetricSummary VariantSummary::*metric,
       best[c] = number(value.mean, style);
     }
   }
-  Rows rows = {{"method"}};
-  for (const std::string& target : summary.targets) rows[0].push_back(markdown_escaped(target));
+  Rows rows = header_of(summary);
   if (columns > summary.targets.size()) rows[0].emplace_back("mean");
   for (const VariantSummary& v : summary.variants) {
     std::vector<std::string> row = {markdown_escaped(v.label)};
@@ -79,19 +80,14 @@ std::string table(const Summary& summary, MetricSummary VariantSummary::*metric,
     }
     rows.push_back(row);
   }
-  if (columns > rows.size()) {
-    rows[0][0] = "target";
-    rows = transposed(rows);
-  }
-  return markdown(rows);
+  return markdown(rows, columns > rows.size());
 }
 
 /// How often 90 % intervals hold, of the methods that have them: the least of all targets beside the mean. Empty where
 /// no method has any.
 std::string coverage_section(const Summary& summary) {
   const Style percent = {100, 1};
-  Rows rows = {{"method"}};
-  for (const std::string& target : summary.targets) rows[0].push_back(markdown_escaped(target));
+  Rows rows = header_of(summary);
   if (summary.targets.size() > 1) rows[0].insert(rows[0].end(), {"mean", "least"});
   for (const VariantSummary& v : summary.variants) {
     std::vector<std::string> row = {markdown_escaped(v.label)};
@@ -108,11 +104,7 @@ std::string coverage_section(const Summary& summary) {
     rows.push_back(row);
   }
   if (rows.size() == 1) return "";
-  if (rows[0].size() > rows.size()) {
-    rows[0][0] = "target";
-    rows = transposed(rows);
-  }
-  return "\n## Latencies in their 90 % interval, in percent\n\n" + markdown(rows);
+  return "\n## Latencies in their 90 % interval, in percent\n\n" + markdown(rows, rows[0].size() > rows.size());
 }
 
 std::string command_of(const ExperimentSpec& spec) {

@@ -10,9 +10,9 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <list>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "nasbench/support/error.h"
 
@@ -24,7 +24,7 @@ constexpr std::size_t longest_message = 4096;  ///< fits a pipe, so that a faili
 /// A process at work on one task; ended when it goes out of scope.
 class Worker {
  public:
-  Worker(const ProcessWork& work, std::size_t task) : work_(&work), task_(task) {
+  Worker(const ProcessWork& work, std::size_t task) : work_(work), task_(task) {
     int ends[2];
     if (::pipe(ends) != 0) throw Error(std::string("cannot make a pipe (") + std::strerror(errno) + ")");
     const pid_t parent = ::getpid();
@@ -40,25 +40,15 @@ class Worker {
       throw Error(std::string("cannot start a process (") + std::strerror(errno) + ")");
     }
   }
-  Worker(Worker&& other) noexcept
-      : work_(other.work_),
-        task_(other.task_),
-        process_(std::exchange(other.process_, -1)),
-        message_(std::exchange(other.message_, -1)) {}
-  Worker& operator=(Worker&& other) noexcept {
-    std::swap(work_, other.work_);
-    std::swap(task_, other.task_);
-    std::swap(process_, other.process_);
-    std::swap(message_, other.message_);
-    return *this;
-  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
   ~Worker() {
     if (process_ > 0) {
       ::kill(process_, SIGKILL);
       ::waitpid(process_, nullptr, 0);
       was_killed(process_);
     }
-    if (message_ >= 0) ::close(message_);
+    ::close(message_);
   }
 
   std::size_t task() const { return task_; }
@@ -75,7 +65,7 @@ class Worker {
       was_killed(ended);
       message = "its process was ended by signal " + std::to_string(WTERMSIG(status));
     }
-    throw Error(work_->name(task_) + ": " + message);
+    throw Error(work_.name(task_) + ": " + message);
   }
 
  private:
@@ -99,10 +89,10 @@ class Worker {
   }
 
   void was_killed(pid_t process) const {
-    if (work_->on_killed) work_->on_killed(task_, process);
+    if (work_.on_killed) work_.on_killed(task_, process);
   }
 
-  const ProcessWork* work_;
+  const ProcessWork& work_;
   std::size_t task_;
   pid_t process_ = -1;
   int message_ = -1;
@@ -112,7 +102,7 @@ class Worker {
 
 void run_in_processes(const ProcessWork& work) {
   constexpr auto pause = std::chrono::milliseconds(5);
-  std::vector<Worker> workers;
+  std::list<Worker> workers;
   std::size_t next = 0;
   while (next < work.tasks || !workers.empty()) {
     if (work.go_on && !work.go_on())
@@ -121,14 +111,14 @@ void run_in_processes(const ProcessWork& work) {
       workers.emplace_back(work, next++);
     }
     bool any = false;
-    for (std::size_t i = 0; i < workers.size();) {
-      if (!workers[i].finished()) {
-        ++i;
+    for (auto worker = workers.begin(); worker != workers.end();) {
+      if (!worker->finished()) {
+        ++worker;
         continue;
       }
       any = true;
-      const std::size_t task = workers[i].task();
-      workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(i));
+      const std::size_t task = worker->task();
+      worker = workers.erase(worker);
       if (work.on_finished) work.on_finished(task);
     }
     if (!any) std::this_thread::sleep_for(pause);

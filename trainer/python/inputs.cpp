@@ -26,8 +26,7 @@ void require_positive(const std::string& text, double latency_ms, datasets::Quan
 void add_numbers(const std::map<std::string, double>& numbers, const NetworkSpace& space, trainer::AdaptationSet& set) {
   for (const auto& [text, latency_ms] : numbers) {
     require_positive(text, latency_ms, *set.quantity);
-    set.architectures.push_back(space.parse(text));
-    set.latency_ms.push_back(latency_ms);
+    set.add(space.parse(text), latency_ms);
   }
 }
 

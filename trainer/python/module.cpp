@@ -23,7 +23,6 @@
 #include "nasbench/support/text.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive.h"
-#include "trainer/core/knowledge.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/shipped.h"
 #include "trainer/networks/exporting.h"
@@ -38,9 +37,6 @@ namespace py = pybind11;
 
 namespace tenshot::python {
 namespace {
-
-using nasbench::Architecture;
-using nasbench::NetworkSpace;
 
 py::object to_python(const nlohmann::json& json) { return py::module_::import("json").attr("loads")(json.dump()); }
 
@@ -237,10 +233,9 @@ void define_errors(py::module_& module) {
 }
 
 void define_predictor(py::module_& module) {
-  py::class_<LoadedPredictor>(
-      module, "Predictor",
-      "A latency predictor of one device-runtime: what `adapt` gives, and `tenshot adapt` writes. "
-      "Any number of threads may call it at the same time.")
+  py::class_<LoadedPredictor>(module, "Predictor",
+                              "A latency predictor of one device-runtime: what `adapt` gives, and `tenshot adapt` "
+                              "writes. Any number of threads may call it at the same time.")
       .def("predict", &LoadedPredictor::predict_one, py::arg("architecture"), py::arg("shapes") = Shapes{},
            doc("predict"))
       .def("predict", &LoadedPredictor::predict, py::arg("architectures"), py::arg("shapes") = Shapes{},

@@ -71,20 +71,8 @@ class Space {
     return format_all(*space_, nasbench::search_space(*space_).all());
   }
 
-  std::int64_t multiply_adds(const std::string& text) const {
-    std::int64_t sum = 0;
-    for (const auto& specification : space_->operator_list(space_->parse(text))) {
-      sum += nasbench::multiply_adds(specification);
-    }
-    return sum;
-  }
-  std::int64_t parameters(const std::string& text) const {
-    std::int64_t sum = 0;
-    for (const auto& specification : space_->operator_list(space_->parse(text))) {
-      sum += nasbench::parameter_count(specification);
-    }
-    return sum;
-  }
+  std::int64_t multiply_adds(const std::string& text) const { return sum_of(text, nasbench::multiply_adds); }
+  std::int64_t parameters(const std::string& text) const { return sum_of(text, nasbench::parameter_count); }
   Strings operators(const std::string& text) const {
     Strings lines;
     for (const auto& specification : space_->operator_list(space_->parse(text))) {
@@ -95,6 +83,11 @@ class Space {
 
  private:
   const SearchSpace* decided() const { return space_->search_space(); }
+  std::int64_t sum_of(const std::string& text, std::int64_t (*count)(const nasbench::OperatorSpecification&)) const {
+    std::int64_t sum = 0;
+    for (const auto& specification : space_->operator_list(space_->parse(text))) sum += count(specification);
+    return sum;
+  }
 
   const NetworkSpace* space_;
 };
