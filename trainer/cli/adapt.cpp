@@ -3,9 +3,6 @@
 #include <optional>
 
 #include "nasbench/spaces/networks.h"
-#include "trainer/cli/command.h"
-#include "trainer/cli/file_roles.h"
-#include "trainer/cli/made_folders.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/adaptation.h"
@@ -72,26 +69,22 @@ void add_adapt_options(OptionParser& options) {
                "what `tenshot train` wrote (default: the shipped one that fits the measurements: networks.tenshot or "
                "cells.tenshot)");
   add_measurements_option(options, "required, or --descriptor, or --like");
-  options.text(
-      "operators",
-      "operators: an operators.csv with what operators take inside the measured networks, in the place of the one that "
-      "the measurements bring (a kit's profiles, a device-runtime's operators.csv)");
+  options.text("operators",
+               "operators: an operators.csv with what operators take inside the measured networks, in the place of the "
+               "one that the measurements bring (a kit's profiles, a device-runtime's operators.csv)");
   options.text("descriptor", "the new device's device.json");
-  options.text(
-      "like",
-      "a device-runtime that the checkpoint knows (tenshot devices): it and its other settings alone are the prior; "
-      "without measurements it is the device itself");
-  options.text(
-      "runtime",
-      "operators: what runs the networks on the device, as tenshot devices calls it, such as \"ncnn, Vulkan\": "
-      "device-runtimes of others then count less");
+  options.text("like",
+               "a device-runtime that the checkpoint knows (tenshot devices): it and its other settings alone are the "
+               "prior; without measurements it is the device itself");
+  options.text("runtime",
+               "operators: what runs the networks on the device, as tenshot devices calls it, such as \"ncnn, "
+               "Vulkan\": device-runtimes of others then count less");
   add_json_option(options);
   options.text("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)");
-  options.text(
-      "mode",
-      "networks: joint (from scratch for the measurements), fine-tune (from the checkpoint's network), or set-encoder "
-      "(maple-edge trained with --pretraining-epochs: no training)",
-      "joint");
+  options.text("mode",
+               "networks: joint (from scratch for the measurements), fine-tune (from the checkpoint's network), or "
+               "set-encoder (maple-edge trained with --pretraining-epochs: no training)",
+               "joint");
   options.text("seed", "seed of every random draw", "1");
   options.text("out", "required: predictor to write");
   options.text("threads", "processor threads; one gives the same bytes every time", "1");

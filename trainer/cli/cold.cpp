@@ -1,14 +1,19 @@
 #include "trainer/cli/cold.h"
 
-#include <cstdio>
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "descriptor/cold/cold_network.h"
 #include "descriptor/onednn/cold_engine.h"
+#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/numbers.h"
 #include "trainer/cli/file_roles.h"
-#include "trainer/cli/made_folders.h"
-#include "trainer/cold/planner.h"
+#include "trainer/predictors/cold_stages/cold_predictor.h"
 
 namespace tenshot::cli {
 namespace {
@@ -16,6 +21,7 @@ namespace {
 using Arguments = std::vector<std::string>;
 
 constexpr const char* measure_example = "  tenshot cold measure model.onnx --out stages.json\n";
+constexpr const char* predict_example = "  tenshot cold predict model.onnx --stages folder --out predicted.json\n";
 constexpr const char* plan_example = "  tenshot cold plan stages.json --starts 5 --out plan.json\n";
 
 void measure_stages(const OptionParser& options) {
@@ -96,14 +102,14 @@ StartConditions start_conditions(const OptionParser& options) {
 }
 
 std::string plan_line(const trainer::ColdPlanning& planning, const std::string& out) {
-  std::string line = "a cold start of " + decimals(planning.plan.predicted_ms) + " ms is planned, no plan is under " +
-                     decimals(planning.plan.lower_bound_ms) + " ms";
-  if (planning.algorithm_1_ms > 0) line += ", Algorithm 1 alone finds " + decimals(planning.algorithm_1_ms) + " ms";
-  line += "; it stores " + decimals(static_cast<double>(planning.cached_bytes) / 1e6) + " MB of transformed weights";
+  std::string line = "a cold start of " + decimals(planning.plan.predicted_ms, 2) +
+                     " ms is planned, no plan is under " + decimals(planning.plan.lower_bound_ms, 2) + " ms";
+  if (planning.algorithm_1_ms > 0) line += ", Algorithm 1 alone finds " + decimals(planning.algorithm_1_ms, 2) + " ms";
+  line += "; it stores " + decimals(static_cast<double>(planning.cached_bytes) / 1e6, 2) + " MB of transformed weights";
   if (!planning.plan.switches.empty()) {
     line += "; " + std::to_string(planning.plan.switches.size()) +
-            " layers change their kernels for later runs, from " + decimals(planning.plan.warm_ms) + " to " +
-            decimals(planning.plan.switched_ms) + " ms";
+            " layers change their kernels for later runs, from " + decimals(planning.plan.warm_ms, 2) + " to " +
+            decimals(planning.plan.switched_ms, 2) + " ms";
   }
   return line + "; next: tenshot cold run " + out;
 }
@@ -137,18 +143,99 @@ void plan(const Arguments& arguments) {
   say(plan_line(planning, out), options.has("quiet"));
 }
 
+using trainer::cold_stages::ColdPredictor;
+using trainer::cold_stages::PredictedStart;
+
+/// The files of stages that --stages names: one, or those of a folder, by name.
+std::vector<std::filesystem::path> stage_files(const std::filesystem::path& path) {
+  if (!std::filesystem::is_directory(path)) return {path};
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  if (files.empty())
+    throw InputError("'" + path.string() + "' has no file of stages (*.json, by `tenshot cold measure`)");
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// The kernels that oneDNN has here for a layer; nothing where the stages are of another machine.
+trainer::cold_stages::OfferedKernels kernels_here(const std::string& machine) {
+  if (descriptor::cold_machine() != machine) return {};
+  return descriptor::kernel_names;
+}
+
+nlohmann::json to_json(const PredictedStart& start, const ColdPredictor& predictor) {
+  nlohmann::json learners;
+  for (const trainer::cold_stages::Stage stage : trainer::cold_stages::all_stages) {
+    learners[std::string(name(stage))] = name(predictor.learners()[static_cast<std::size_t>(stage)]);
+  }
+  return {{"cold_ms", start.cold_ms},
+          {"low_ms", start.low_ms},
+          {"high_ms", start.high_ms},
+          {"planned_ms", start.planning.plan.predicted_ms},
+          {"warm_ms", start.planning.plan.warm_ms},
+          {"factor", predictor.factor()},
+          {"held_out_networks", predictor.held_out()},
+          {"learners", std::move(learners)}};
+}
+
+void predict(const OptionParser& options) {
+  const std::string model = options.required("model.onnx"), from = options.required("stages");
+  FileRoles files("model.onnx", model);
+  std::vector<descriptor::ColdStages> measured;
+  for (const std::filesystem::path& file : stage_files(from)) {
+    files.reads("--stages", file.string());
+    measured.push_back(descriptor::read_stages(file));
+  }
+  if (options.has("out")) files.writes_last("--out", options.get("out"));
+  trainer::ColdPlanOptions plan;
+  plan.preparing_cores = options.integer("preparing-cores", 0);
+  const nasbench::Network network = nasbench::read_onnx(model);
+  const ColdPredictor predictor(std::move(measured), plan);
+  PredictedStart start = predictor.predict(descriptor::cold_network(network), kernels_here(predictor.machine()));
+  if (options.has("out")) {
+    start.stages.model = model;
+    start.stages.model_sha256 = sha256_hex(read_file(model));
+    start.stages.network_hash = nasbench::content_hash(network);
+    write_file_atomically(options.get("out"), to_text(start.stages));
+    say("predicted stages written to " + options.get("out") + "; next: tenshot cold plan " + options.get("out") +
+            " --out plan.json",
+        options.has("quiet"));
+  }
+  if (options.has("json")) {
+    std::cout << to_json(start, predictor).dump() << "\n";
+    return;
+  }
+  std::cout << decimals(start.cold_ms, 2) << " ms from the plan's file to the output (";
+  if (predictor.held_out() == 0) {
+    std::cout << "no interval: stages of several networks are needed)\n";
+  } else {
+    std::cout << "90 %: " << decimals(start.low_ms, 2) << " to " << decimals(start.high_ms, 2) << ", from "
+              << predictor.held_out() << " networks that were held out)\n";
+  }
+}
+
+void predict_start(const Arguments& arguments) {
+  OptionParser options("cold predict",
+                       "Predicts the cold start of a network that was never run, from the measured stages of other "
+                       "networks: what each stage of its kernels costs, planned and simulated.",
+                       predict_example);
+  options.add_positional("model.onnx", "required: the ONNX file");
+  options.text("stages",
+               "required: file of stages, or a folder of such files (`cold measure`, `cold plan --corrected`)");
+  options.text("out", "file of the predicted stages (tenshot.cold/1), which `cold plan` plans");
+  options.text("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core", "1");
+  options.flag("json", "everything that was predicted, as JSON");
+  if (options.parse(arguments)) predict(options);
+}
+
 void run(const Arguments& arguments) {
-  run_sub_verb("cold", {{"measure", measure}, {"plan", plan}, {"run", run_cold_plan}, {"predict", predict_cold_start}},
-               std::string(measure_example) + plan_example + cold_run_example + cold_predict_example, arguments);
+  run_sub_verb("cold", {{"measure", measure}, {"plan", plan}, {"run", run_cold_plan}, {"predict", predict_start}},
+               std::string(measure_example) + plan_example + cold_run_example + predict_example, arguments);
 }
 
 }  // namespace
-
-std::string decimals(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
 
 const Command cold_command = {"cold", "measure, plan, run and predict cold starts of an ONNX network", run};
 

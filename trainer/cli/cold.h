@@ -17,13 +17,6 @@ extern const Command cold_command;
 void run_cold_plan(const std::vector<std::string>& arguments);
 constexpr const char* cold_run_example = "  tenshot cold run plan.json --drop-page-cache --warm-runs 10\n";
 
-/// `tenshot cold predict`.
-void predict_cold_start(const std::vector<std::string>& arguments);
-constexpr const char* cold_predict_example = "  tenshot cold predict model.onnx --stages folder --out predicted.json\n";
-
-/// With two decimals.
-std::string decimals(double value);
-
 /// How plans are started.
 struct StartConditions {
   int starts = 0;               ///< that count, each in a fresh process; more tell better, and take longer

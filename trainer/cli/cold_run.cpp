@@ -10,6 +10,7 @@
 #include "descriptor/machine/memory.h"
 #include "descriptor/onednn/cold_engine.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/number_text.h"
 #include "trainer/cli/cold.h"
 
 namespace tenshot::cli {
@@ -79,16 +80,16 @@ bool provide_missing(const descriptor::ColdPlan& plan, const descriptor::ColdSta
 
 void print(const descriptor::ColdStart& result, const descriptor::ColdPlan& plan, const std::string& pages,
            bool is_warm) {
-  std::cout << decimals(result.cold_ms) << " ms from the plan's file to the output (predicted "
-            << decimals(plan.predicted_ms) << "; page cache " << pages << ")\n";
+  std::cout << decimals(result.cold_ms, 2) << " ms from the plan's file to the output (predicted "
+            << decimals(plan.predicted_ms, 2) << "; page cache " << pages << ")\n";
   for (std::size_t i = 1; i < result.runs.size(); ++i) {
-    std::cout << decimals(result.runs[i].ms) << " ms for run " << i + 1;
+    std::cout << decimals(result.runs[i].ms, 2) << " ms for run " << i + 1;
     if (!plan.switches.empty()) {
       std::cout << ", " << result.runs[i].switched << " of " << plan.switches.size() << " layers switched";
     }
     std::cout << "\n";
   }
-  if (is_warm) std::cout << decimals(result.warm_ms) << " ms warm\n";
+  if (is_warm) std::cout << decimals(result.warm_ms, 2) << " ms warm\n";
 }
 
 void run_plan(const OptionParser& options) {
@@ -123,11 +124,10 @@ void run_plan(const OptionParser& options) {
 }  // namespace
 
 void run_cold_plan(const std::vector<std::string>& arguments) {
-  OptionParser options(
-      "cold run",
-      "Starts a planned network cold and says how long that took, and the runs after it. Weights are kept in a folder "
-      "beside the plan, which the first run makes of the model.",
-      cold_run_example);
+  OptionParser options("cold run",
+                       "Starts a planned network cold and says how long that took, and the runs after it. Weights are "
+                       "kept in a folder beside the plan, which the first run makes of the model.",
+                       cold_run_example);
   options.add_positional("plan.json", "required: what `tenshot cold plan` wrote");
   options.text("model", "the ONNX file, where it is not where it was measured");
   options.text("weights", "folder of the weights; PLAN.weights unless given");

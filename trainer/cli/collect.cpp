@@ -19,9 +19,6 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/collect_quantity.h"
-#include "trainer/cli/command.h"
-#include "trainer/cli/file_roles.h"
-#include "trainer/cli/made_folders.h"
 #include "trainer/cli/runtime_choice.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/cli/signals.h"
@@ -40,20 +37,26 @@ std::vector<nasbench::Architecture> distinct_draws(const nasbench::SearchSpace& 
   return drawn;
 }
 
+/// How many architectures `--archs` asks for; nothing where it is a file.
+std::optional<std::size_t> number_of(const std::string& archs) {
+  const auto count = parse_integer(archs);
+  if (!count || std::filesystem::exists(archs)) return std::nullopt;
+  if (*count < 1) throw UsageError("--archs is a file, or a number of at least 1");
+  return static_cast<std::size_t>(*count);
+}
+
 /// `--archs` is a file of architectures, or how many to draw: the first N of a fixed order, so that every
 /// device-runtime measures the same ones and a larger N extends a smaller one.
 std::vector<nasbench::Architecture> architectures_of(const std::string& archs, const nasbench::NetworkSpace& space,
                                                      std::uint64_t seed, bool quiet) {
-  const auto count = parse_integer(archs);
-  if (!count || std::filesystem::exists(archs)) return usable_architectures(archs, space, quiet);
-  if (*count < 1) throw UsageError("--archs is a file, or a number of at least 1");
-  const auto wanted = static_cast<std::size_t>(*count);
+  const std::optional<std::size_t> wanted = number_of(archs);
+  if (!wanted) return usable_architectures(archs, space, quiet);
   Rng rng(seed);
   const nasbench::SearchSpace& decided = nasbench::search_space(space);
-  if (!decided.listable()) return distinct_draws(decided, wanted, rng);
+  if (!decided.listable()) return distinct_draws(decided, *wanted, rng);
   std::vector<nasbench::Architecture> all = decided.all();
   rng.shuffle(all);
-  all.resize(std::min(all.size(), wanted));
+  all.resize(std::min(all.size(), *wanted));
   return all;
 }
 
@@ -102,23 +105,15 @@ void require_distinct_files(const OptionParser& options, const std::filesystem::
   files.require_distinct();
 }
 
-/// Leaves out the networks that cannot be run as they are asked for: known by their operators alone, or with a first
-/// dimension that is not the batch.
-void leave_out_unrunnable(const OptionParser& options, const RuntimeChoice& choice,
-                          std::vector<nasbench::Architecture>& networks) {
-  std::vector<datasets::LeftOutFile> left_out;
-  const auto cannot_run = [&](const nasbench::Architecture& network) {
-    try {
-      nasbench::networks().computation(network, choice.shape, choice.options.batch);
-      return false;
-    } catch (const InputError& error) {
-      left_out.push_back({nasbench::networks().format(network), error.what()});
-      return true;
-    }
-  };
-  networks.erase(std::remove_if(networks.begin(), networks.end(), cannot_run), networks.end());
-  if (networks.empty() && !left_out.empty()) throw datasets::none_left(left_out);
-  report_left_out(options, left_out);
+/// Why a network cannot be run as it is asked for: known by its operators alone, or with a first dimension that is not
+/// the batch.
+std::optional<std::string> why_unrunnable(const RuntimeChoice& choice, const nasbench::Architecture& network) {
+  try {
+    nasbench::networks().computation(network, choice.shape, choice.options.batch);
+    return std::nullopt;
+  } catch (const InputError& error) {
+    return error.what();
+  }
 }
 
 /// The networks of --networks: all of them, those that a file of --archs names, or the first N.
@@ -133,14 +128,10 @@ std::vector<nasbench::Architecture> named_networks(const OptionParser& options, 
   read.batch = choice.options.batch;
   std::vector<nasbench::Architecture> all = networks_at(options, "networks", read);
   const std::string archs = options.has("archs") ? options.get("archs") : "";
-  const auto count = parse_integer(archs);
-  if (!archs.empty() && (!count || std::filesystem::exists(archs))) {
-    all = usable_architectures(archs, nasbench::networks(), quiet);
-  }
-  leave_out_unrunnable(options, choice, all);
-  if (!count || std::filesystem::exists(archs)) return all;
-  if (*count < 1) throw UsageError("--archs is a file, or a number of at least 1");
-  all.resize(std::min(all.size(), static_cast<std::size_t>(*count)));
+  const std::optional<std::size_t> wanted = number_of(archs);
+  if (!archs.empty() && !wanted) all = usable_architectures(archs, nasbench::networks(), quiet);
+  leave_out(options, all, [&](const nasbench::Architecture& network) { return why_unrunnable(choice, network); });
+  if (wanted) all.resize(std::min(all.size(), *wanted));
   return all;
 }
 
@@ -162,13 +153,11 @@ void add_collect_options(OptionParser& options) {
   options.text("runs", "of a network at most; it stops earlier, after half of them, once its median is known to 1 %",
                "60");
   options.flag("descriptor",
-               "measure the space's operators too: a hardware descriptor of "
-               "latencies, alone and inside a network, and counters; "
-               "a device-runtime that lacks a part of it gets that part");
-  options.flag(
-      "operators",
-      "measure every operator of --networks too, into <id>/operators.csv: inside its network where the runtime tells "
-      "how long each takes, else between two convolutions");
+               "measure the space's operators too: a hardware descriptor of latencies, alone and inside a network, and "
+               "counters; a device-runtime that lacks a part of it gets that part");
+  options.flag("operators",
+               "measure every operator of --networks too, into <id>/operators.csv: inside its network where the "
+               "runtime tells how long each takes, else between two convolutions");
   options.text("counters", "where counters come from: auto, perf_event, callgrind (simulated), latency_only", "auto");
   options.text("events", "to count, comma-separated, by perf's or libpfm's names (the six of MAPLE-Edge unless said)");
   options.text("passes", "of counting; 0: as many as leave at most four events in each", "0");
@@ -271,17 +260,7 @@ void run(const std::vector<std::string>& arguments) {
   report_left_out(record, quiet);
   say(datasets::to_text(record), quiet);
   if (options.has("operators")) measure_operators(collect, device, show, quiet);
-  say_collected((collect.folder / device.id).string(), device, options);
-  if (options.has("json")) {
-    std::cout << nlohmann::json{{"id", device.id},
-                                {"folder", (collect.folder / device.id).string()},
-                                {"architectures", device.latencies.size()},
-                                {"descriptor", device.descriptor.source},
-                                {"simulated", device.descriptor.simulated()},
-                                {"environment", nlohmann::json::parse(device.environment)}}
-                     .dump(2)
-              << "\n";
-  }
+  tell_collected(collect.folder, device, options);
 }
 
 }  // namespace

@@ -29,11 +29,7 @@ std::vector<std::string> start_command(const OptionParser& options, const Runtim
     command.insert(command.end(), {"--" + std::string(option), options.get(option)});
   }
   command.insert(command.end(), {"--resolution", std::to_string(choice.shape.resolution)});
-  if (options.has("shape")) {
-    for (const std::string& shape : options.get<std::vector<std::string>>("shape")) {
-      command.insert(command.end(), {"--shape", shape});
-    }
-  }
+  for (const std::string& shape : options.all("shape")) command.insert(command.end(), {"--shape", shape});
   return command;
 }
 
@@ -60,14 +56,27 @@ void say_of_starts(const datasets::DeviceRuntime& device, bool quiet) {
 
 }  // namespace
 
-void say_collected(const std::string& folder, const datasets::DeviceRuntime& device, const OptionParser& options) {
-  const std::string of = device.quantity == Quantity::latency ? "" : ", " + datasets::column(device.quantity);
-  const std::string more =
-      (device.quantity == Quantity::latency ? "" : " --quantity " + std::string(name(device.quantity))) +
-      (options.has("networks") ? " --networks " + options.get("networks") : "");
+void tell_collected(const std::filesystem::path& pool, const datasets::DeviceRuntime& device,
+                    const OptionParser& options) {
+  const bool of_latencies = device.quantity == Quantity::latency;
+  const std::string folder = (pool / device.id).string(),
+                    of = of_latencies ? "" : ", " + datasets::column(device.quantity);
+  const std::string more = (of_latencies ? "" : " --quantity " + std::string(name(device.quantity))) +
+                           (options.has("networks") ? " --networks " + options.get("networks") : "");
   say_written(folder, "device-runtime of " + std::to_string(device.latencies.size()) + " architectures" + of,
               "tenshot adapt --checkpoint POOL.tenshot --measurements " + folder + more + " --out device.tenshot",
               options.has("quiet"));
+  if (!options.has("json")) return;
+  nlohmann::json found = {{"id", device.id},
+                          {"folder", folder},
+                          {"architectures", device.latencies.size()},
+                          {"environment", nlohmann::json::parse(device.environment)}};
+  if (of_latencies) {
+    found.update({{"descriptor", device.descriptor.source}, {"simulated", device.descriptor.simulated()}});
+  } else {
+    found["quantity"] = name(device.quantity);
+  }
+  std::cout << found.dump(2) << "\n";
 }
 
 void add_collected_quantity(OptionParser& options) {
@@ -118,16 +127,7 @@ void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, 
     collect.folder = starts.collect.folder;
     say_of_starts(device, quiet);
   }
-  const std::string folder = (collect.folder / device.id).string();
-  say_collected(folder, device, options);
-  if (!options.has("json")) return;
-  std::cout << nlohmann::json{{"id", device.id},
-                              {"folder", folder},
-                              {"quantity", name(quantity)},
-                              {"architectures", device.latencies.size()},
-                              {"environment", nlohmann::json::parse(device.environment)}}
-                   .dump(2)
-            << "\n";
+  tell_collected(collect.folder, device, options);
 }
 
 }  // namespace tenshot::cli

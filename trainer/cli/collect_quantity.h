@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string>
+#include <filesystem>
 
 #include "datasets/collect/collect.h"
 #include "datasets/tables/quantity.h"
@@ -16,8 +16,9 @@ void add_collected_quantity(OptionParser& options);
 /// What they ask for. Throws UsageError where they contradict each other, or with options of latencies alone.
 datasets::Quantity collected_quantity(const OptionParser& options);
 
-/// The last line of `collect`: the device-runtime in `folder`, and how to adapt to it.
-void say_collected(const std::string& folder, const datasets::DeviceRuntime& device, const OptionParser& options);
+/// The last line of `collect`: the device-runtime in the folder `pool`, and how to adapt to it; with --json what it is.
+void tell_collected(const std::filesystem::path& pool, const datasets::DeviceRuntime& device,
+                    const OptionParser& options);
 
 /// Measures another quantity than latency of architectures of `space`, which may be the one of networks by name, as
 /// `collect` says of runtime, architectures and folder, and says what it wrote.

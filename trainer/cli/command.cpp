@@ -21,7 +21,6 @@
 #include "nasbench/support/text.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/signals.h"
-#include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {
@@ -43,9 +42,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> aliases =
 /// `argument` with an earlier name of an option in its place by today's, where the verb has that.
 std::string renamed(const std::string& argument, const std::vector<std::string>& known) {
   const std::string name = argument.substr(0, argument.find('='));
-  const auto has = [&](const std::string& option) {
-    return std::find(known.begin(), known.end(), option) != known.end();
-  };
+  const auto has = [&](const std::string& option) { return std::count(known.begin(), known.end(), option) > 0; };
   for (const auto& [earlier, today] : aliases) {
     if (name != "--" + std::string(earlier) || has(name) || !has("--" + std::string(today))) continue;
     return "--" + std::string(today) + argument.substr(name.size());
@@ -79,8 +76,7 @@ void run_sub_verb(const std::string& verb, const std::vector<SubVerb>& verbs, co
     bars += (i == 0 ? "" : "|") + name;
     listed += (i == 0 ? "" : i + 1 == verbs.size() ? " or " : ", ") + name;
   }
-  const auto asks_for_help = [](const std::string& argument) { return argument == "--help" || argument == "-h"; };
-  if (std::any_of(arguments.begin(), arguments.end(), asks_for_help)) {
+  if (wants_help(arguments)) {
     std::cout << "Usage: tenshot " << verb << " " << bars << " [options]; each has --help\n\nExample:\n" << examples;
     return;
   }
@@ -88,27 +84,16 @@ void run_sub_verb(const std::string& verb, const std::vector<SubVerb>& verbs, co
                    (arguments.empty() ? std::string() : ", not '" + excerpt(arguments[0]) + "'"));
 }
 
+bool wants_help(const std::vector<std::string>& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [](const auto& a) { return a == "--help" || a == "-h"; });
+}
+
+void OptionParser::add(const std::string& name, const std::string& meaning,
+                       const std::shared_ptr<cxxopts::Value>& value, const std::optional<std::string>& otherwise) {
+  options_.add_options()(name, meaning, otherwise ? value->default_value(*otherwise) : value);
+}
+
 void OptionParser::flag(const std::string& name, const std::string& meaning) { options_.add_options()(name, meaning); }
-
-void OptionParser::text(const std::string& name, const std::string& meaning) {
-  options_.add_options()(name, meaning, cxxopts::value<std::string>());
-}
-
-void OptionParser::text(const std::string& name, const std::string& meaning, const std::string& otherwise) {
-  options_.add_options()(name, meaning, cxxopts::value<std::string>()->default_value(otherwise));
-}
-
-void OptionParser::texts(const std::string& name, const std::string& meaning) {
-  options_.add_options()(name, meaning, cxxopts::value<std::vector<std::string>>());
-}
-
-void OptionParser::number(const std::string& name, const std::string& meaning) {
-  options_.add_options()(name, meaning, cxxopts::value<double>());
-}
-
-void OptionParser::number(const std::string& name, const std::string& meaning, const std::string& otherwise) {
-  options_.add_options()(name, meaning, cxxopts::value<double>()->default_value(otherwise));
-}
 
 void OptionParser::add_positional(const std::string& name, const std::string& meaning) {
   positional_ = name;
@@ -183,10 +168,9 @@ std::vector<std::string> OptionParser::all(const std::string& option) const {
 }
 
 std::string OptionParser::required(const std::string& option) const {
-  const std::string dashes = option == positional_ ? "" : "--";
-  if (!has(option))
-    throw UsageError("tenshot " + verb_ + " needs " + dashes + option + "; see tenshot " + verb_ + " --help");
-  return get(option);
+  if (has(option)) return get(option);
+  throw UsageError("tenshot " + verb_ + " needs " + (option == positional_ ? "" : "--") + option + "; see tenshot " +
+                   verb_ + " --help");
 }
 
 int OptionParser::integer(const std::string& option, int least) const {
@@ -216,26 +200,6 @@ std::vector<std::string> split_list(const std::string& text) {
     if (!trimmed(entry).empty()) filled.emplace_back(trimmed(entry));
   }
   return filled;
-}
-
-datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::NetworkSpace& space) {
-  const datasets::DeviceOfSpace device = datasets::read_device(path);
-  if (device.space != &space) {
-    throw InputError(path + ": describes a device on space " + std::string(device.space->name()) +
-                     ", the checkpoint is of " + std::string(space.name()));
-  }
-  return device.device.descriptor;
-}
-
-void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor, bool quiet) {
-  if (model.descriptor_kind() == "inferred") {
-    say("the descriptor is not used: this checkpoint describes devices by their measured networks", quiet);
-  } else if (model.descriptor_kind() == "in-network" && !descriptor.has_in_network()) {
-    say("the descriptor is not used: it does not say what operations cost inside a network (in_network)", quiet);
-  } else if (model.descriptor_kind() == "latency" && descriptor.has_counters() &&
-             trainer::predictor_row(std::string(model.kind())).richest_descriptor == "counters") {
-    say("of the descriptor only the operator latencies are used: this checkpoint's pool has no counters", quiet);
-  }
 }
 
 void say(const std::string& text, bool quiet) {

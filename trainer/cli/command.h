@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cxxopts.hpp>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -39,6 +41,8 @@ using SubVerb = std::pair<std::string, std::function<void(const std::vector<std:
 void run_sub_verb(const std::string& verb, const std::vector<SubVerb>& verbs, const std::string& examples,
                   const std::vector<std::string>& arguments);
 
+bool wants_help(const std::vector<std::string>& arguments);
+
 /// One a file of this folder.
 extern const Command adapt_command, collect_command, dataset_command, devices_command, evaluate_command,
     experiment_command, export_command, info_command, kernels_command, network_command, plan_command, predict_command,
@@ -53,11 +57,15 @@ class OptionParser {
   /// Options in the order in which help lists them: one that is there or not; with a text (integer() makes a number of
   /// one), several texts, or a number. Without the option there is `otherwise`, or nothing.
   void flag(const std::string& name, const std::string& meaning);
-  void text(const std::string& name, const std::string& meaning);
-  void text(const std::string& name, const std::string& meaning, const std::string& otherwise);
-  void texts(const std::string& name, const std::string& meaning);
-  void number(const std::string& name, const std::string& meaning);
-  void number(const std::string& name, const std::string& meaning, const std::string& otherwise);
+  void text(const std::string& name, const std::string& meaning, const std::optional<std::string>& otherwise = {}) {
+    add(name, meaning, cxxopts::value<std::string>(), otherwise);
+  }
+  void texts(const std::string& name, const std::string& meaning) {
+    add(name, meaning, cxxopts::value<std::vector<std::string>>(), {});
+  }
+  void number(const std::string& name, const std::string& meaning, const std::optional<std::string>& otherwise = {}) {
+    add(name, meaning, cxxopts::value<double>(), otherwise);
+  }
   /// An argument without a name, which `has` and `get` know as `name`.
   void add_positional(const std::string& name, const std::string& meaning);
 
@@ -87,6 +95,8 @@ class OptionParser {
                   const std::string& owner) const;
 
  private:
+  void add(const std::string& name, const std::string& meaning, const std::shared_ptr<cxxopts::Value>& value,
+           const std::optional<std::string>& otherwise);
   /// The names of the verb's options, with their dashes.
   std::vector<std::string> known_options() const;
   /// "; did you mean '--samples'?" for the first unknown option.
@@ -107,11 +117,6 @@ std::vector<std::string> split_list(const std::string& text);
 void report(const datasets::Findings& findings, bool quiet);
 /// The same of a kit, and how much of it was measured.
 void report(const datasets::KitResults& results, bool quiet);
-/// The descriptor of a device file, or of the folder it is in. Throws FileError, FormatError; InputError on a device of
-/// another space.
-datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::NetworkSpace& space);
-/// Says where a checkpoint cannot use all of a descriptor.
-void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor, bool quiet);
 /// Lines on stderr unless quiet; names of strangers in them command no terminal. They are remarks of --json too.
 void say(const std::string& text, bool quiet);
 /// The same for people alone.

@@ -17,8 +17,6 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "trainer/cli/command.h"
-#include "trainer/cli/file_roles.h"
 #include "trainer/cli/import_device.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
@@ -85,21 +83,18 @@ void add_import_options(OptionParser& options) {
                "device-runtime; or what ncnn's benchncnn printed of --networks");
   options.text("space", "search space of the architectures: a name, or FILE.json", "nasbench201");
   options.text("devices", "columns to read, comma-separated (default: all)");
-  options.text(
-      "operator-latencies",
-      "DEVICE=COLUMN, comma-separated: columns of the CSV of --networks that say what operators take on a device, in "
-      "ms");
+  options.text("operator-latencies",
+               "DEVICE=COLUMN, comma-separated: columns of the CSV of --networks that say what operators take on a "
+               "device, in ms");
   options.text("unit", "of the latencies of --table: s, ms or us (default: ms)");
   options.text("rows", "a:b, rows whose index is a … b − 1 (default: all)");
   options.text(
       "kit",
       "folder of a kit with the results/ of its measure.sh: becomes one device-runtime; may be given several times");
   add_measurements_option(options, "joined to --kit, or alone with --id: becomes one device-runtime");
-  options.text(
-      "id",
-      "of that device-runtime (default: the kit's backend and settings, or the name of the file that benchncnn "
-      "printed); "
-      "one of that name in the pool is added to");
+  options.text("id",
+               "of that device-runtime (default: the kit's backend and settings, or the name of the file that "
+               "benchncnn printed); one of that name in the pool is added to");
   options.text("out", "required: pool folder to write");
   add_quantity_option(options, "latency");
 }
@@ -162,10 +157,6 @@ std::string pool_folder(Arguments& arguments, const std::string& verb) {
     return folder;
   }
   throw UsageError("tenshot dataset " + verb + " needs a pool folder; see tenshot dataset " + verb + " --help");
-}
-
-bool wants_help(const Arguments& arguments) {
-  return std::any_of(arguments.begin(), arguments.end(), [](const auto& a) { return a == "--help" || a == "-h"; });
 }
 
 void describe_pool(Arguments arguments) {

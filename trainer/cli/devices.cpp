@@ -9,7 +9,6 @@
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
-#include "trainer/cli/command.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/shipped.h"

@@ -7,8 +7,6 @@
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "trainer/cli/command.h"
-#include "trainer/cli/file_roles.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/metrics.h"
@@ -22,7 +20,8 @@ using ArchitectureSet = std::unordered_set<nasbench::Architecture, nasbench::Arc
 
 /// What is both predicted and measured, side by side.
 struct Joined {
-  std::vector<double> predicted_ms, lower_ms, upper_ms, measured_ms;
+  trainer::Predictions predictions;
+  std::vector<double> measured_ms;
   std::size_t unpredicted = 0;
   datasets::Quantity quantity = datasets::Quantity::latency;
 };
@@ -38,10 +37,10 @@ Joined join(const trainer::PredictionTable& table, const datasets::MeasuredSourc
       continue;
     }
     joined.measured_ms.push_back(truth.latency_ms[i]);
-    joined.predicted_ms.push_back(table.predictions.latency_ms[found->second]);
+    joined.predictions.latency_ms.push_back(table.predictions.latency_ms[found->second]);
     if (table.predictions.lower_ms.empty()) continue;
-    joined.lower_ms.push_back(table.predictions.lower_ms[found->second]);
-    joined.upper_ms.push_back(table.predictions.upper_ms[found->second]);
+    joined.predictions.lower_ms.push_back(table.predictions.lower_ms[found->second]);
+    joined.predictions.upper_ms.push_back(table.predictions.upper_ms[found->second]);
   }
   return joined;
 }
@@ -124,13 +123,7 @@ Joined compare_predictor(const OptionParser& options) {
     throw InputError("there is nothing to compare: " + tenshot::joined(options.all("measurements")) +
                      " holds nothing but what " + file + " was adapted on; measure further architectures");
   }
-  trainer::Predictions predictions = predictor->predict(truth.architectures, confidence);
-  return {std::move(predictions.latency_ms),
-          std::move(predictions.lower_ms),
-          std::move(predictions.upper_ms),
-          std::move(truth.latency_ms),
-          0,
-          predictor->quantity()};
+  return {predictor->predict(truth.architectures, confidence), truth.latency_ms, 0, predictor->quantity()};
 }
 
 Joined compare_table(const OptionParser& options) {
@@ -178,8 +171,8 @@ void run(const std::vector<std::string>& arguments) {
   Outcome outcome(options);
   quantity_option(options);
   const Joined joined = options.has("predictor") ? compare_predictor(options) : compare_table(options);
-  const trainer::Metrics metrics =
-      trainer::evaluate(joined.predicted_ms, joined.measured_ms, joined.lower_ms, joined.upper_ms);
+  const trainer::Metrics metrics = trainer::evaluate(joined.predictions.latency_ms, joined.measured_ms,
+                                                     joined.predictions.lower_ms, joined.predictions.upper_ms);
   if (options.has("json")) {
     const nlohmann::json found = trainer::to_json(metrics, joined.quantity);
     for (const auto& [key, value] : found.items()) outcome.set(key, value);

@@ -8,7 +8,6 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
-#include "trainer/cli/made_folders.h"
 #include "trainer/cli/signals.h"
 
 namespace tenshot::cli {

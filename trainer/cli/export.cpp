@@ -3,7 +3,6 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
-#include "trainer/cli/made_folders.h"
 #include "trainer/networks/exporting.h"
 #include "trainer/predictors/registry.h"
 
@@ -19,10 +18,9 @@ void run(const std::vector<std::string>& arguments) {
   options.text(
       "torchscript",
       "TorchScript file to write: torch.jit.load(…).predict([strings]), of architectures or names of networks");
-  options.text(
-      "onnx",
-      "ONNX file to write, for ONNX Runtime in any language: encoding [N, width] gives latency_ms [N] and, from "
-      "predictors that have intervals, lower_ms and upper_ms");
+  options.text("onnx",
+               "ONNX file to write, for ONNX Runtime in any language: encoding [N, width] gives latency_ms [N] and, "
+               "from predictors that have intervals, lower_ms and upper_ms");
   options.number("confidence", "of the intervals in the ONNX file", "0.9");
   options.text("document", "JSON file to write: the same numbers, for any language");
   if (!options.parse(arguments)) return;

@@ -9,6 +9,7 @@
 
 #include "datasets/kit/kit.h"
 #include "nasbench/formats/network_file.h"
+#include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 
 namespace tenshot::cli {
@@ -31,9 +32,21 @@ fs::path real_path(fs::path path) {
 }
 
 constexpr std::array<const char*, 2> device_files = {"device.json", "latencies.csv"};
+constexpr std::array<const char*, 6> kit_files = {"manifest.json", "models.tsv",  "measure.sh",
+                                                  "README.txt",    "run_onnx.py", "run_onnx.js"};
 constexpr std::array<const char*, 5> experiment_files = {"experiment.json", "results.json", "results.csv",
                                                          "predictions.csv", "README.md"};
 constexpr std::array<const char*, 2> experiment_folders = {"models", "cells"};
+
+/// What stands in a folder, as far as that can be read.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error))
+    entries.push_back(entry->path());
+  return entries;
+}
 
 bool is_file(const fs::path& path) {
   std::error_code error;
@@ -61,13 +74,9 @@ void FileRoles::reads(const std::string& what, const fs::path& path) {
 
 void FileRoles::reads_folder(const std::string& what, const fs::path& folder) {
   inputs_.push_back(role_of(what, folder, STDIN_FILENO, true));
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    std::error_code inner_error;
-    fs::directory_iterator inner(entry->path(), inner_error);
-    for (const fs::directory_iterator end; !inner_error && inner != end; inner.increment(inner_error)) {
-      if (is_file(inner->path())) reads(what, inner->path());
+  for (const fs::path& entry : entries_of(folder)) {
+    for (const fs::path& inner : entries_of(entry)) {
+      if (is_file(inner)) reads(what, inner);
     }
   }
 }
@@ -77,13 +86,8 @@ void FileRoles::reads_kit(const std::string& what, const fs::path& folder) {
     std::error_code error;
     if (fs::is_directory(folder / part, error)) inputs_.push_back(role_of(what, folder / part, STDIN_FILENO, true));
   }
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    const bool of_kit = name == "manifest.json" || name == "models.tsv" || name == "measure.sh" ||
-                        name == "README.txt" || name == "run_onnx.py" || name == "run_onnx.js";
-    if (of_kit) reads(what, entry->path());
+  for (const fs::path& entry : entries_of(folder)) {
+    if (std::find(kit_files.begin(), kit_files.end(), entry.filename()) != kit_files.end()) reads(what, entry);
   }
 }
 
@@ -103,10 +107,8 @@ void FileRoles::reads_measured(const std::string& what, const fs::path& path) {
 void FileRoles::reads_networks(const std::string& what, const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return reads(what, path);
-  fs::directory_iterator entry(path, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    if (nasbench::is_network_file(entry->path()) || entry->path().filename() == "networks.json")
-      reads(what, entry->path());
+  for (const fs::path& entry : entries_of(path)) {
+    if (nasbench::is_network_file(entry) || entry.filename() == "networks.json") reads(what, entry);
   }
 }
 
@@ -126,11 +128,9 @@ void FileRoles::writes_experiment(const std::string& what, const fs::path& folde
 }
 
 void FileRoles::writes_devices(const std::string& what, const fs::path& folder) {
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+  for (const fs::path& entry : entries_of(folder)) {
     for (const char* name : device_files) {
-      if (is_file(entry->path() / name)) writes(what, entry->path() / name);
+      if (is_file(entry / name)) writes(what, entry / name);
     }
   }
 }
@@ -185,6 +185,29 @@ void FileRoles::require_distinct() const {
       if (is_below(earlier, output)) refuse(earlier, output);
     }
   }
+}
+
+MadeFolders::~MadeFolders() {
+  std::error_code ignored;  // a folder that holds something stays
+  for (const std::filesystem::path& folder : made_) std::filesystem::remove(folder, ignored);
+}
+
+void MadeFolders::remember_missing(std::filesystem::path folder) {
+  std::error_code ignored;
+  for (; !folder.empty() && !std::filesystem::exists(folder, ignored); folder = folder.parent_path()) {
+    if (folder.has_filename()) made_.push_back(folder);
+    if (!folder.has_parent_path() || folder.parent_path() == folder) return;
+  }
+}
+
+void MadeFolders::for_file(const std::filesystem::path& file) {
+  remember_missing(file.parent_path());
+  require_writable_target(file);
+}
+
+void MadeFolders::folder(const std::filesystem::path& folder) {
+  remember_missing(folder);
+  make_folder(folder);
 }
 
 }  // namespace tenshot::cli

@@ -36,14 +36,12 @@ class FileRoles {
   void reads_networks(const std::string& what, const std::filesystem::path& path);
   /// A file, or a name of something that is shipped and no file at all.
   void reads_file_or_name(const std::string& what, const std::string& text);
-  /// The folder of an experiment's results.
   void reads_experiment(const std::string& what, const std::filesystem::path& folder);
 
   /// `path` is a file, whether it exists or not, or "-" for standard output.
   void writes(const std::string& what, const std::filesystem::path& path);
   /// What training writes: the result, and its state beside it.
   void writes_training(const std::string& what, const std::filesystem::path& path);
-  /// The folder of an experiment's results.
   void writes_experiment(const std::string& what, const std::filesystem::path& folder);
   /// A pool's folder, to which device-runtimes are added: what is there already of any.
   void writes_devices(const std::string& what, const std::filesystem::path& folder);
@@ -77,6 +75,29 @@ class FileRoles {
   [[noreturn]] static void refuse(const Role& output, const Role& other);
 
   std::vector<Role> inputs_, outputs_;
+};
+
+/// The folders that a verb makes for what it will write. Those that are still empty when it ends are removed again: a
+/// refused run leaves nothing behind.
+///
+///   const MadeFolders made(out);  // before long work, so that a path that cannot exist fails at once
+class MadeFolders {
+ public:
+  MadeFolders() = default;
+  explicit MadeFolders(const std::filesystem::path& file) : MadeFolders() { for_file(file); }
+  ~MadeFolders();
+  MadeFolders(const MadeFolders&) = delete;
+  MadeFolders& operator=(const MadeFolders&) = delete;
+
+  /// Makes the folder that will hold `file`, as require_writable_target() does. Throws FileError.
+  void for_file(const std::filesystem::path& file);
+  /// Makes `folder`. Throws FileError.
+  void folder(const std::filesystem::path& folder);
+
+ private:
+  void remember_missing(std::filesystem::path folder);
+
+  std::vector<std::filesystem::path> made_;  ///< the innermost first
 };
 
 }  // namespace tenshot::cli

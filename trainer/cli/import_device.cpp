@@ -10,8 +10,6 @@
 #include "datasets/pool/joined_pools.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
-#include "trainer/cli/file_roles.h"
-#include "trainer/cli/made_folders.h"
 #include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {

@@ -10,7 +10,6 @@
 #include "datasets/tables/csv.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "trainer/cli/command.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/archive.h"
 
@@ -189,10 +188,9 @@ void run(const std::vector<std::string>& arguments) {
     nlohmann::ordered_json json;
     for (const auto& [label, text] : facts) {
       nlohmann::ordered_json& value = json[label];
+      if (value.is_string()) value = nlohmann::ordered_json::array({value});
       if (value.is_null()) {
         value = text;
-      } else if (value.is_string()) {
-        value = {value.get<std::string>(), text};
       } else {
         value.push_back(text);
       }

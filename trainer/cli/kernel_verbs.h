@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,43 +39,30 @@ void add_learning_options(OptionParser& options);
 void learn_kernels(const OptionParser& options, const std::string& table, trainer::kernels::LearnerKind learner,
                    Outcome& outcome);
 
-/// The file of measured kernels, which an interrupted run goes on with.
-class KernelJournal {
- public:
-  /// `purpose` says what is measured on which setting of a runtime. Throws InputError where the file is there with
-  /// another one, and as datasets::read_kernel_table does.
-  KernelJournal(std::string path, const std::string& purpose);
-
-  /// ms; NaN where the runtime refused it; nothing where it was not measured.
-  std::optional<double> find(const datasets::KernelRow& row) const;
-  void add(datasets::KernelRow row);
-  void keep() const;
-  const std::vector<datasets::KernelRow>& rows() const { return rows_; }
-
- private:
-  std::string path_, purpose_;
-  std::vector<datasets::KernelRow> rows_;
-  std::map<std::string, double> found_;
-};
-
-/// Measures one kernel after the other, those that the file lacks, what a call costs first. The purpose of its rows:
-/// "sample of libtorch-eager at 1 threads".
+/// Measures one kernel after the other, those that a file of kernels lacks, which an interrupted run goes on with; what
+/// a call costs first. The purpose of its rows: "sample of libtorch-eager at 1 threads".
 class KernelMeasuring {
  public:
-  /// `what`: "sample", "grid"; --runtime, --threads and --quiet are read of the options. Throws as make_runtime() and
-  /// KernelJournal do.
-  KernelMeasuring(const OptionParser& options, const std::string& what, const std::string& file);
+  /// `what`: "sample", "grid"; --runtime, --threads and --quiet are read of the options. Throws InputError where the
+  /// file is there with another purpose, and as make_runtime() and datasets::read_kernel_table() do.
+  KernelMeasuring(const OptionParser& options, const std::string& what, std::string file);
 
   /// ms; NaN where the runtime refuses it. Throws Interrupted, after all is kept, where the program is to stop.
   double operator()(const std::string& type, const nasbench::Network& network);
-  const KernelJournal& journal() const { return journal_; }
+  /// How many kernels the file has.
+  std::size_t count() const { return rows_.size(); }
+  /// Writes the file.
+  void keep() const;
 
  private:
   descriptor::IsolatedTiming call() const;
+  void add(datasets::KernelRow row);
 
   descriptor::IsolationOptions isolation_;
   std::unique_ptr<descriptor::Runtime> runtime_;
-  KernelJournal journal_;
+  std::string file_, purpose_;
+  std::vector<datasets::KernelRow> rows_;
+  std::map<std::string, double> found_;  ///< ms; NaN where the runtime refused it
   ProgressLine progress_;
 };
 

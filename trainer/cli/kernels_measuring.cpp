@@ -22,39 +22,31 @@ double latency_of(const KernelRow& row) { return row.refused.empty() ? row.laten
 
 }  // namespace
 
-KernelJournal::KernelJournal(std::string path, const std::string& purpose) : path_(std::move(path)), purpose_(purpose) {
-  if (!std::filesystem::exists(path_)) return;
-  rows_ = datasets::read_kernel_table(path_);
-  for (const KernelRow& row : rows_) {
-    if (row.purpose != purpose_) {
-      throw InputError(path_ + " holds kernels of '" + excerpt(row.purpose) + "', expected '" + purpose_ +
-                       "'; name another file, or remove it");
-    }
-    found_.emplace(key(row), latency_of(row));
-  }
-}
-
-std::optional<double> KernelJournal::find(const KernelRow& row) const {
-  const auto found = found_.find(key(row));
-  return found == found_.end() ? std::nullopt : std::optional(found->second);
-}
-
-void KernelJournal::add(KernelRow row) {
+void KernelMeasuring::add(KernelRow row) {
   constexpr std::size_t rows_at_a_time = 25;
   row.purpose = purpose_;
   found_.emplace(key(row), latency_of(row));
   rows_.push_back(std::move(row));
-  if (rows_.size() % rows_at_a_time == 0) write_file_quickly(path_, datasets::kernel_table(rows_));
+  if (rows_.size() % rows_at_a_time == 0) write_file_quickly(file_, datasets::kernel_table(rows_));
 }
 
-void KernelJournal::keep() const { write_file_atomically(path_, datasets::kernel_table(rows_)); }
+void KernelMeasuring::keep() const { write_file_atomically(file_, datasets::kernel_table(rows_)); }
 
-KernelMeasuring::KernelMeasuring(const OptionParser& options, const std::string& what, const std::string& file)
+KernelMeasuring::KernelMeasuring(const OptionParser& options, const std::string& what, std::string file)
     : runtime_(descriptor::make_runtime(options.required("runtime"))),
-      journal_(file, what + " of " + options.get("runtime") + " at " + std::to_string(options.integer("threads", 1)) +
-                         " threads"),
+      file_(std::move(file)),
+      purpose_(what + " of " + options.get("runtime") + " at " + std::to_string(options.integer("threads", 1)) +
+               " threads"),
       progress_(options.has("quiet")) {
   isolation_.runtime.threads = options.integer("threads", 1);
+  if (std::filesystem::exists(file_)) rows_ = datasets::read_kernel_table(file_);
+  for (const KernelRow& row : rows_) {
+    if (row.purpose != purpose_) {
+      throw InputError(file_ + " holds kernels of '" + excerpt(row.purpose) + "', expected '" + purpose_ +
+                       "'; name another file, or remove it");
+    }
+    found_.emplace(key(row), latency_of(row));
+  }
   (*this)("call", descriptor::empty_case());
 }
 
@@ -62,10 +54,10 @@ double KernelMeasuring::operator()(const std::string& type, const nasbench::Netw
   KernelRow row;
   row.kernel = type;
   row.leading = leading_operator(network);
-  if (const auto found = journal_.find(row)) return *found;
+  if (const auto found = found_.find(key(row)); found != found_.end()) return found->second;
   if (stop_requested()) {
-    journal_.keep();
-    throw Interrupted("stopped after " + std::to_string(journal_.rows().size()) +
+    keep();
+    throw Interrupted("stopped after " + std::to_string(count()) +
                       " kernels, which are kept; the same command goes on");
   }
   try {
@@ -78,8 +70,8 @@ double KernelMeasuring::operator()(const std::string& type, const nasbench::Netw
   } catch (const InputError& error) {
     row.refused = excerpt(error.what(), 120);
   }
-  journal_.add(row);
-  progress_.show(type + ", " + std::to_string(journal_.rows().size()) + " kernels");
+  add(row);
+  progress_.show(type + ", " + std::to_string(count()) + " kernels");
   return latency_of(row);
 }
 

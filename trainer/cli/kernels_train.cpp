@@ -6,9 +6,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
-#include "trainer/cli/file_roles.h"
 #include "trainer/cli/kernel_verbs.h"
-#include "trainer/cli/made_folders.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/predictors/kernels/kernels_predictor.h"
 
@@ -93,12 +91,12 @@ void compare(const std::vector<WholeNetwork>& networks, const KernelModel& model
     worst = off;
     name = network.name;
   }
-  outcome.remark(in_words(trainer::Remark{std::to_string(far) + " of " + std::to_string(networks.size()) +
-                                              " measured networks differ from the sum of their kernels by more than "
-                                              "50 %" +
-                                              (name.empty() ? "" : "; most does " + name + ", by " + percent(worst)),
-                                          far > 0}),
-                 {{"far", far}, {"networks", networks.size()}});
+  outcome.remark(
+      in_words(trainer::Remark{std::to_string(far) + " of " + std::to_string(networks.size()) +
+                                   " measured networks differ from the sum of their kernels by more than 50 %" +
+                                   (name.empty() ? "" : "; most does " + name + ", by " + percent(worst)),
+                               far > 0}),
+      {{"far", far}, {"networks", networks.size()}});
   if (whole.errors.empty()) {
     outcome.remark("intervals need three measured networks: they are those of held-out kernels", {});
     return;
@@ -147,12 +145,11 @@ void add_learning_options(OptionParser& options) {
   options.text("measurements",
                "whole networks, network,latency_ms: intervals are those of held-out ones, and sums are corrected; "
                "otherwise intervals are those of held-out kernels");
-  options.text(
-      "correction",
-      "of sums by --measurements: factor (the median of measured over sum), composition (a line through what sums "
-      "are made of: with fifty networks or more), overhead (Li et al.'s T_overhead, the mean of what is beyond the "
-      "sum), none (nn-Meter)",
-      "factor");
+  options.text("correction",
+               "of sums by --measurements: factor (the median of measured over sum), composition (a line through what "
+               "sums are made of: with fifty networks or more), overhead (Li et al.'s T_overhead, the mean of what is "
+               "beyond the sum), none (nn-Meter)",
+               "factor");
   options.text("seed", "seed of every random draw", "1");
   options.text("out", "required: predictor to write");
   add_json_option(options);
@@ -198,9 +195,8 @@ void train_kernels(const std::vector<std::string>& arguments) {
   options.text(
       "learner",
       "forest (nn-Meter: 100 trees), boosted (trees that correct a line: the best on operators inside networks), or of "
-      "Li et al.: small-forest, small-boosted, lasso (weights that are not negative, on relative error), "
-      "perceptron; whole-forest, whole-boosted and whole-perceptron choose among all settings that they name, the last "
-      "in hours",
+      "Li et al.: small-forest, small-boosted, lasso (weights that are not negative, on relative error), perceptron; "
+      "whole-forest, whole-boosted and whole-perceptron choose among all settings that they name, the last in hours",
       "forest");
   add_learning_options(options);
   if (!options.parse(arguments)) return;

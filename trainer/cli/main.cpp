@@ -5,7 +5,6 @@
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "nasbench/support/suggestion.h"
 #include "trainer/cli/cold.h"
-#include "trainer/cli/command.h"
 
 namespace tenshot::cli {
 namespace {

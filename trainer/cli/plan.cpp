@@ -8,11 +8,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "trainer/cli/command.h"
-#include "trainer/cli/file_roles.h"
 #include "trainer/cli/kernel_verbs.h"
-#include "trainer/cli/made_folders.h"
-#include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/cli/until.h"
 #include "trainer/core/adaptation.h"
@@ -107,14 +103,13 @@ void add_plan_options(OptionParser& options) {
   options.flag("profile", "choose for measurements with times of operators (measure.sh --profile)");
   options.text("seed", "seed of the draw", "1");
   options.text("out", "required, or --kit: plan to write, - for standard output");
-  options.text(
-      "kit",
-      "folder for a measurement kit: the plan and the operators, alone and in chains, as ONNX files, and measure.sh to "
-      "run on the device");
+  options.text("kit",
+               "folder for a measurement kit: the plan and the operators, alone and in chains, as ONNX files, and "
+               "measure.sh to run on the device");
   options.text(
       "converted",
-      "folder of the kit's models as you converted them, each named as in the kit's models/: arch_01.tflite (or "
-      ".param + .bin, .xml + .bin, .pte, .engine, …); they are copied, hashed, and what measure.sh then runs");
+      "folder of the kit's models as you converted them, each named as in the kit's models/: arch_01.tflite (or .param "
+      "+ .bin, .xml + .bin, .pte, .engine, …); they are copied, hashed, and what measure.sh then runs");
   options.flag("fusion",
                "a kit of test cases instead, which tell what the device fuses (tenshot kernels detect --kit)");
   options.text("batch", "of the kit: images an inference", "1");
@@ -152,20 +147,6 @@ datasets::KitRequest kit_request(const OptionParser& options, std::uint64_t seed
   return kit;
 }
 
-/// Leaves out the networks that a kit could not copy whole, and those of another format than most of them have.
-void leave_out_uncopied(const OptionParser& options, std::vector<nasbench::Architecture>& networks) {
-  std::vector<datasets::LeftOutFile> left_out;
-  const std::string suffix = datasets::kit_suffix(networks);
-  const auto cannot_be_copied = [&](const nasbench::Architecture& network) {
-    const std::optional<std::string> problem = datasets::kit_problem(network, suffix);
-    if (problem) left_out.push_back({nasbench::networks().format(network), *problem});
-    return problem.has_value();
-  };
-  networks.erase(std::remove_if(networks.begin(), networks.end(), cannot_be_copied), networks.end());
-  if (networks.empty() && !left_out.empty()) throw datasets::none_left(left_out);
-  report_left_out(options, left_out);
-}
-
 /// Candidates, measurements that were made already, and the descriptor.
 void add_what_is_known(const OptionParser& options, const trainer::PoolModel& model, datasets::Quantity quantity,
                        bool quiet, trainer::PlanRequest& request) {
@@ -178,7 +159,11 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
   }
   datasets::require_shapes_used(read);
   if (options.has("archs")) request.candidates = usable_architectures(options.get("archs"), space, quiet);
-  if (options.has("kit") && &space == &nasbench::networks()) leave_out_uncopied(options, request.candidates);
+  if (options.has("kit") && &space == &nasbench::networks()) {
+    // What a kit could not copy whole, and what is of another format than most of them.
+    const std::string suffix = datasets::kit_suffix(request.candidates);
+    leave_out(options, request.candidates, [&](const auto& network) { return datasets::kit_problem(network, suffix); });
+  }
   if (options.has("measurements")) {
     request.measured.quantity = quantity;
     trainer::add_measured(request.measured, read_measurements(options, space, quantity).measured, model);

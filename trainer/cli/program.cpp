@@ -4,7 +4,6 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "trainer/cli/command.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/signals.h"
 

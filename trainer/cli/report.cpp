@@ -2,9 +2,6 @@
 
 #include "datasets/tables/network_sources.h"
 #include "nasbench/support/files.h"
-#include "trainer/cli/command.h"
-#include "trainer/cli/file_roles.h"
-#include "trainer/cli/made_folders.h"
 #include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
@@ -41,7 +38,7 @@ trainer::report::DeviceReportOptions report_options(const OptionParser& options)
     result.limit = options.get<double>("limit");
     if (!(*result.limit > 0)) throw UsageError("--limit is a positive number in the quantity's unit, such as ms");
   }
-  if (options.has("explain")) result.explained = options.get<std::vector<std::string>>("explain");
+  result.explained = options.all("explain");
   result.read = read_options(options);
   return result;
 }
@@ -71,11 +68,7 @@ void run(const std::vector<std::string>& arguments) {
     files.reads("the predictor", what);
   }
   reads_measurements(files, options);
-  if (options.has("explain")) {
-    for (const std::string& name : options.get<std::vector<std::string>>("explain")) {
-      files.reads_file_or_name("--explain", name);
-    }
-  }
+  for (const std::string& name : options.all("explain")) files.reads_file_or_name("--explain", name);
   reads_networks(files, options);
   if (options.has("accuracies")) files.reads("--accuracies", options.get("accuracies"));
   files.writes_last("--out", out);

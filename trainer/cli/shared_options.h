@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,11 @@ std::vector<nasbench::Architecture> networks_at(const OptionParser& options, con
 /// Says on stderr which files were left out. Throws InputError under --strict where there is one.
 void report_left_out(const OptionParser& options, const std::vector<datasets::LeftOutFile>& left_out);
 
+/// Leaves out the networks by name of which `problem_of` gives a problem, as report_left_out says. Throws InputError
+/// where none is left.
+void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>& networks,
+               const std::function<std::optional<std::string>(const nasbench::Architecture&)>& problem_of);
+
 /// What --networks names is read, where it is given.
 void reads_networks(FileRoles& files, const OptionParser& options);
 
@@ -51,8 +57,7 @@ std::vector<nasbench::Architecture> usable_architectures(const std::string& file
                                                          bool quiet);
 
 /// --measurements, which may be given several times, and --fleet. `meaning` begins with what they are for ("required,
-/// or
-/// --descriptor").
+/// or --descriptor").
 void add_measurements_option(OptionParser& options, const std::string& meaning);
 
 /// What --measurements names is read, where it is given. Throws UsageError where --fleet is given without several.
@@ -67,6 +72,12 @@ datasets::JoinedSources read_measurements(const OptionParser& options, const std
 
 /// "latencies are whole milliseconds".
 std::string whole_numbers(datasets::Quantity quantity);
+
+/// The descriptor of a device file, or of the folder it is in. Throws FileError, FormatError; InputError on a device of
+/// another space.
+datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::NetworkSpace& space);
+/// Says where a checkpoint cannot use all of a descriptor.
+void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor, bool quiet);
 
 /// Throws InputError where a hardware descriptor is given for another quantity: it says what operators take, in ms.
 void require_latency_descriptor(datasets::Quantity quantity);

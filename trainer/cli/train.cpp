@@ -12,7 +12,6 @@
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
-#include "trainer/cli/made_folders.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/knowledge.h"

@@ -1,23 +1,43 @@
+#include "trainer/cli/shared_options.h"
+
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <set>
 
+#include "datasets/kit/measured_source.h"
 #include "datasets/tables/architecture_column.h"
 #include "nasbench/formats/network_file.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/outcome.h"
-#include "trainer/cli/shared_options.h"
+#include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
+namespace {
+
+void report_source(const datasets::MeasuredSource& source, bool quiet) {
+  if (source.kit) report(*source.kit, quiet);
+  for (const std::string& remark : source.profile_remarks) say(remark, quiet);
+  report(source.findings, quiet);
+}
+
+/// The space of what a verb was given, networks by name before cells.
+const nasbench::NetworkSpace& space_given(const OptionParser& options, const std::vector<std::string>& tables) {
+  if (options.has("networks")) return nasbench::networks();
+  return datasets::space_given(options.rest(), {tables.begin(), tables.end()});
+}
+
+}  // namespace
+
 void add_network_options(OptionParser& options, const std::string& use) {
   options.text("networks", "networks by name " + use + ": folder of " + joined(nasbench::network_suffixes()) +
                                ", networks.json, or CSV of their operators");
   add_shape_option(options);
-  options.flag(
-      "strict",
-      "refuse any network or measurement that would be left out or is doubtful; where the verb says a verdict, a "
-      "doubtful one ends with exit code 3");
+  options.flag("strict",
+               "refuse any network or measurement that would be left out or is doubtful; where the verb says a "
+               "verdict, a doubtful one ends with exit code 3");
 }
 
 void add_shape_option(OptionParser& options) {
@@ -27,7 +47,7 @@ void add_shape_option(OptionParser& options) {
 nasbench::NetworkReadOptions read_options(const OptionParser& options) {
   nasbench::NetworkReadOptions read;
   if (!options.has("shape")) return read;
-  for (const std::string& text : options.get<std::vector<std::string>>("shape")) {
+  for (const std::string& text : options.all("shape")) {
     const auto [given, is_new] = read.shapes.insert(nasbench::parse_input_shape(text));
     if (!is_new) throw UsageError("--shape gives input '" + given->first + "' a shape twice");
   }
@@ -80,6 +100,19 @@ void report_left_out(const OptionParser& options, const std::vector<datasets::Le
   for (std::size_t i = shown; i < left_out.size(); ++i) keep_as_remark("left out: " + left_out[i].reason);
 }
 
+void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>& networks,
+               const std::function<std::optional<std::string>(const nasbench::Architecture&)>& problem_of) {
+  std::vector<datasets::LeftOutFile> left_out;
+  const auto has_problem = [&](const nasbench::Architecture& network) {
+    const std::optional<std::string> problem = problem_of(network);
+    if (problem) left_out.push_back({nasbench::networks().format(network), *problem});
+    return problem.has_value();
+  };
+  networks.erase(std::remove_if(networks.begin(), networks.end(), has_problem), networks.end());
+  if (networks.empty() && !left_out.empty()) throw datasets::none_left(left_out);
+  report_left_out(options, left_out);
+}
+
 std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space,
                                                          bool quiet) {
   datasets::ArchitectureList list = datasets::read_architectures(file, space);
@@ -93,6 +126,26 @@ std::string whole_numbers(datasets::Quantity quantity) {
   return column(quantity) + " is always whole " + std::string(unit(quantity));
 }
 
+datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::NetworkSpace& space) {
+  const datasets::DeviceOfSpace device = datasets::read_device(path);
+  if (device.space != &space) {
+    throw InputError(path + ": describes a device on space " + std::string(device.space->name()) +
+                     ", the checkpoint is of " + std::string(space.name()));
+  }
+  return device.device.descriptor;
+}
+
+void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor, bool quiet) {
+  if (model.descriptor_kind() == "inferred") {
+    say("the descriptor is not used: this checkpoint describes devices by their measured networks", quiet);
+  } else if (model.descriptor_kind() == "in-network" && !descriptor.has_in_network()) {
+    say("the descriptor is not used: it does not say what operations cost inside a network (in_network)", quiet);
+  } else if (model.descriptor_kind() == "latency" && descriptor.has_counters() &&
+             trainer::predictor_row(std::string(model.kind())).richest_descriptor == "counters") {
+    say("of the descriptor only the operator latencies are used: this checkpoint's pool has no counters", quiet);
+  }
+}
+
 void require_latency_descriptor(datasets::Quantity quantity) {
   if (quantity == datasets::Quantity::latency) return;
   throw InputError("--descriptor says what operators take in ms, and this is of " + std::string(name(quantity)) +
@@ -100,11 +153,10 @@ void require_latency_descriptor(datasets::Quantity quantity) {
 }
 
 void add_measurements_option(OptionParser& options, const std::string& meaning) {
-  options.text("measurements",
-               meaning +
-                   ": CSV with architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a "
-                   "kit's folder with its results/. May be given several times: they are joined, and what several "
-                   "measured counts by its median");
+  options.text("measurements", meaning +
+                                   ": CSV with architecture,latency_ms (or the quantity's column); a device-runtime's "
+                                   "folder; or a kit's folder with its results/. May be given several times: they are "
+                                   "joined, and what several measured counts by its median");
   options.flag("fleet",
                "the measurements are of several boards of one kind, each of one of its own unless kits say that they "
                "are of the same: the typical board counts, and adapt's intervals are for another one of the kind; "
@@ -116,16 +168,6 @@ void reads_measurements(FileRoles& files, const OptionParser& options) {
   if (options.has("fleet") && paths.size() < 2) throw UsageError("--fleet is of several --measurements");
   for (const std::string& path : paths) files.reads_measured("--measurements", path);
 }
-
-namespace {
-
-void report_source(const datasets::MeasuredSource& source, bool quiet) {
-  if (source.kit) report(*source.kit, quiet);
-  for (const std::string& remark : source.profile_remarks) say(remark, quiet);
-  report(source.findings, quiet);
-}
-
-}  // namespace
 
 datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::NetworkSpace& space,
                                           datasets::Quantity quantity) {
@@ -148,6 +190,59 @@ datasets::JoinedSources read_measurements(const OptionParser& options, const std
                      (left_out == 1 ? " entry" : " entries") + " left out or doubtful, and --strict accepts none");
   }
   return joined;
+}
+
+void add_quantity_option(OptionParser& options, const std::string& default_meaning) {
+  options.text("quantity",
+               "what is measured and predicted: latency (latency_ms), cold (cold_ms), energy (energy_mj) or memory "
+               "(memory_mib); default: " +
+                   default_meaning);
+}
+
+std::optional<datasets::Quantity> quantity_option(const OptionParser& options) {
+  if (!options.has("quantity")) return std::nullopt;
+  try {
+    return datasets::quantity_named(options.get("quantity"));
+  } catch (const InputError& error) {
+    throw UsageError(std::string("--quantity: ") + error.what());
+  }
+}
+
+void require_quantity(const OptionParser& options, const trainer::Predictor& predictor, const std::string& file) {
+  const std::optional<datasets::Quantity> asked = quantity_option(options);
+  if (!asked || *asked == predictor.quantity()) return;
+  throw InputError(file + ": predicts " + std::string(name(predictor.quantity())) + ", asked for " +
+                   std::string(name(*asked)) + " (--quantity)");
+}
+
+std::string checkpoint_option(const OptionParser& options, const std::string& name) {
+  const std::string given = options.get(name), file = trainer::checkpoint_named(given);
+  if (file != given && std::filesystem::exists(given)) {
+    say("--" + name + " " + given + ": the shipped checkpoint " + file + " is read; ./" + given + " is none",
+        options.has("quiet"));
+  }
+  return file;
+}
+
+std::string checkpoint_of(const OptionParser& options, const std::vector<std::string>& tables) {
+  if (options.has("checkpoint")) return checkpoint_option(options);
+  const nasbench::NetworkSpace& space = space_given(options, tables);
+  std::filesystem::path found;
+  const char* known = options.has("like") ? "like" : "device";
+  if (options.has(known)) found = trainer::shipped_knowledge_of(options.get(known), space);
+  if (found.empty()) found = trainer::shipped_checkpoint(space);
+  const std::string shipped = found.lexically_normal().string();
+  say("checkpoint: " + shipped, options.has("quiet"));
+  return shipped;
+}
+
+std::vector<std::string> files_given(const OptionParser& options, const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  for (const std::string& name : names) {
+    const std::vector<std::string> given = options.all(name);
+    files.insert(files.end(), given.begin(), given.end());
+  }
+  return files;
 }
 
 }  // namespace tenshot::cli
