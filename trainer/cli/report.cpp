@@ -58,7 +58,7 @@ void run(const std::vector<std::string>& arguments) {
   options.number("limit", "of a predictor: what not to exceed, in its quantity's unit (ms, mJ or MiB)");
   options.texts("explain",
                 "of a predictor `operators`: a network or file *.onnx whose prediction is taken apart; once for each");
-  add_network_options(options, "that were measured, or that the page is to list as the reader's own,");
+  add_network_options(options, "that were measured, or that the page is to list as the reader's own");
   if (!options.parse(arguments)) return;
   const std::string what = options.required("what"), out = options.required("out");
   FileRoles files;
