@@ -256,8 +256,8 @@ are predicted; the server's GPU has three draws of them, and no other device of 
 `tenshot plan` chose; peers measure the ten that it chose by everything. *Nearest device scaled* is the device of the table
 that the ten are most like, times one factor; *mean device scaled* the geometric mean of all of them; both need devices that measured the networks, so they are no peers where networks are new. Means over device-runtimes; the best of each class in bold.
 
-Pools keep their rows here. Knowledge that ships keeps none: it keeps of what networks take beside their operators' costs what devices
-have in common. By such knowledge of everything (run by hand, a later program) boards' new networks are 31.0 / 52.6 %, intervals
+Pools keep their rows here. Knowledge that ships keeps no row, and of what networks take beside their operators' costs
+only what devices have in common. By such knowledge of everything (run by hand, a later program) boards' new networks are 31.0 / 52.6 %, intervals
 hold 91; on three of the five splits boards are 71.7 / 90.6 (72.4 / 90.8 here), their GPUs 42.5 / 66.5 (40.4 / 69.3); on three of
 the four phones' new networks are 87.2 % within ±10 % (87.6).
 

@@ -162,16 +162,16 @@ void add_decision_costs(const Measured& measured, Index operator_features, doubl
 }
 
 /// What the columns have in common: their leading principal directions, as many as hold at most half of the squares.
-/// The first is one of them unless the columns hold hardly anything else.
+/// The first is one of them unless it holds nearly all of the squares.
 Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(columns.transpose() * columns);
   const Eigen::VectorXd& squares = eigen.eigenvalues();  // ascending
-  constexpr double kept_share = 0.5, hardly_less = 0.95;
+  constexpr double kept_share = 0.5, nearly_all = 0.95;
   double kept = 0;
   Index rank = 0;
   for (; rank < squares.size(); ++rank) {
     kept += squares[squares.size() - 1 - rank];
-    if (kept > (rank == 0 ? hardly_less : kept_share) * squares.sum()) break;
+    if (kept > (rank == 0 ? nearly_all : kept_share) * squares.sum()) break;
   }
   return eigen.eigenvectors().rightCols(rank);
 }

@@ -180,7 +180,7 @@ Eigen::VectorXd residual_weights(const PoolNumbers& pool, Eigen::Index device, c
 Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& places);
 
 /// Keeps of the devices' residuals what devices have in common: their leading principal components, as many as
-/// hold at most half of the squares. With all of them, every latency of the pool could be computed from the library.
+/// hold at most half of the squares, or the first alone. With all, every latency of the pool could be computed from it.
 void keep_common_residuals(CostLibrary& library);
 
 /// The library of some of its devices.

@@ -106,7 +106,7 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   posterior.places = library.places;
   if (!library.places.compared()) return posterior;
   const std::vector<Index> within = networks_within(library, number);
-  if (within.empty()) throw FormatError("array 'library.sizes' leaves a device no network of 'library.known'");
+  if (within.empty()) throw FormatError("a device has no network of 'library.known' within its 'library.sizes'");
   posterior.anchors = library.known(within, Eigen::all);
   posterior.anchor_weights = library.known_weights(within, number);
   posterior.residual_variance = library.residual_variance_of(device);
