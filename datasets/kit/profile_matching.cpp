@@ -9,7 +9,7 @@
 #include "descriptor/timing/timing.h"
 #include "nasbench/graph/operator_specification.h"
 #include "nasbench/kernels/kernel_search.h"
-#include "nasbench/support/numbers.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -57,17 +57,12 @@ int node_of(std::string name, const Names& operators) {
 
 /// The parts of a layer's name that may be names of nodes.
 std::vector<std::string> parts_of(const std::string& layer) {
-  constexpr std::array<std::string_view, 8> separators = {" + ", " || ", ";", "PWN(", ", ", "(", ")", "["};
+  const std::array<std::string, 8> separators = {" + ", " || ", ";", "PWN(", ", ", "(", ")", "["};
   std::vector<std::string> parts = {layer};
-  for (const std::string_view separator : separators) {
+  for (const std::string& separator : separators) {
     std::vector<std::string> finer;
     for (const std::string& part : parts) {
-      for (std::size_t begin = 0; begin <= part.size();) {
-        const std::size_t end = std::min(part.find(separator, begin), part.size());
-        const std::string piece(trimmed(std::string_view(part).substr(begin, end - begin)));
-        if (!piece.empty()) finer.push_back(piece);
-        begin = end + separator.size();
-      }
+      for (const std::string& piece : filled_parts(part, separator)) finer.push_back(piece);
     }
     parts = std::move(finer);
   }

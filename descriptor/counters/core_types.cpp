@@ -4,19 +4,18 @@
 #include <fstream>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <system_error>
 
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::descriptor {
 namespace {
 
 /// Whether the kernel's list of processors ("0-3,8") holds `cpu`.
 bool listed(const std::string& list, int cpu) {
-  std::istringstream ranges(list);
-  for (std::string range; std::getline(ranges, range, ',');) {
+  for (const std::string& range : filled_parts(list)) {
     const std::size_t dash = range.find('-');
     const std::optional<long long> first = parse_integer(range.substr(0, dash));
     const std::optional<long long> last = dash == std::string::npos ? first : parse_integer(range.substr(dash + 1));

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "nasbench/support/numbers.h"
+
 namespace tenshot {
 
 /// The words of a text, which have white space between them.
@@ -27,6 +29,15 @@ inline std::vector<std::string> parts_between(const std::string& text, const std
   }
   parts.push_back(text.substr(begin));
   return parts;
+}
+
+/// The parts that are not empty, without the white space around them: "a, b,,c" is {a, b, c}.
+inline std::vector<std::string> filled_parts(const std::string& text, const std::string& separator = ",") {
+  std::vector<std::string> filled;
+  for (const std::string& part : parts_between(text, separator)) {
+    if (!trimmed(part).empty()) filled.emplace_back(trimmed(part));
+  }
+  return filled;
 }
 
 /// A table by name. Its rows are a value and the names that have it, as words.

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "datasets/pool/pool.h"
 #include "datasets/tables/measurements.h"
@@ -271,6 +272,42 @@ TEST_F(KnowledgeProgram, NetworkList_MakesNetworksOfASpacesArchitectures) {
       run("tenshot network list --space fbnet --archs " + q("named.csv") + " --out " + q("listed.json"));
   expect_fine(outcome);
   EXPECT_EQ(nlohmann::json::parse(slurp(path("listed.json"))).at("networks").at(0).at("name"), "a");
+}
+
+/// The rows of a table in datasets/data whose networks are these, behind its header.
+std::string rows_of(const std::string& table, const std::vector<std::string>& networks) {
+  std::istringstream rows(slurp(fs::path(TENSHOT_SOURCE_DIR) / "datasets/data" / table / "latencies.csv"));
+  std::string line, text;
+  for (std::getline(rows, text), text += '\n'; std::getline(rows, line);) {
+    const std::string network = line.substr(0, line.find(','));
+    if (std::count(networks.begin(), networks.end(), network) > 0) text += line + '\n';
+  }
+  return text;
+}
+
+/// Two convolutional networks are all that the pool has, and one of those measured is of recurrent layers.
+TEST_F(KnowledgeProgram, Adapt_NamesAMeasuredNetworkThatItCannotPredict_AndGoesOnWithTheOthers) {
+  const fs::path data = fs::path(TENSHOT_SOURCE_DIR) / "datasets/data";
+  fs::create_directory(path("two"));
+  fs::copy_file(data / "networks/networks.json", path("two/networks.json"));
+  for (const std::string runtime : {"libtorch-eager_t1_b1", "opencv-dnn_t1_b1", "onnxruntime_fp32_t1_b1_all"}) {
+    fs::create_directory(path("two/" + runtime));
+    fs::copy_file(data / "networks" / runtime / "device.json", path("two/" + runtime + "/device.json"));
+    write(path("two/" + runtime + "/latencies.csv"),
+          rows_of("networks/" + runtime, {"synthetic_blocks_1_104", "resnet18_r224"}));
+  }
+  expect_fine(run("tenshot train --predictor operators --pool " + q("two") + " --out " + q("two.tenshot")));
+  const std::string adapt = "tenshot adapt --checkpoint " + q("two.tenshot") + " --networks " + quoted(data / "kinds") +
+                            " --measurements " + q("unlike.csv") + " --out " + q("unlike.tenshot");
+  const std::string table = "kinds/onnxruntime_fp32_t1_b1_all_kinds";
+  write(path("unlike.csv"), rows_of(table, {"gru_16"}));
+  expect_refused(run(adapt), 1, "none of the measured networks can be predicted: gru_16 is too unlike");
+  EXPECT_FALSE(fs::exists(path("unlike.tenshot")));
+  write(path("unlike.csv"), rows_of(table, {"gru_16", "unet_bilinear_4", "unet_bicubic_6", "einsum_128"}));
+  const Outcome outcome = run(adapt);
+  expect_fine(outcome);
+  EXPECT_NE(outcome.err.find("gru_16 is too unlike all that was measured"), std::string::npos) << outcome.err;
+  EXPECT_TRUE(fs::exists(path("unlike.tenshot")));
 }
 
 /// Ten networks of the pool that ships, and the times that a profiler found inside them: of the same runtime, and,

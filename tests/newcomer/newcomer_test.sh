@@ -64,7 +64,7 @@ step 'tenshot collect --runtime libtorch-frozen --networks my_models --archs ten
   '^timed runs [0-9.]+ s' \
   '^measured/libtorch-frozen_t1_b1: device-runtime of 10 architectures written; next: tenshot adapt --checkpoint'
 step 'tenshot adapt --checkpoint pool.tenshot --networks my_models --measurements measured/libtorch-frozen_t1_b1 --out device.tenshot' \
-  '^(Good|Fair|Poor|Doubtful): expect nine of ten predictions within ±[0-9.e+]+ %(, of networks of other kinds within ±[0-9.e+]+ %)? \(from 10 measurements' \
+  '^(Good|Fair|Poor|Doubtful): expect nine of ten predictions within (±[0-9.]+ %|a factor of [0-9.]+)(, of networks of other kinds within (±[0-9.]+ %|a factor of [0-9.]+))? \(from 10 measurements' \
   '^device.tenshot: predictor written; next: tenshot predict --predictor device.tenshot'
 step 'tenshot predict --predictor device.tenshot my_new_model.onnx' \
   '^[0-9.]+ ms \(90 %: [0-9.]+ to [0-9.]+\)$'

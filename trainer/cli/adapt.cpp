@@ -111,6 +111,16 @@ std::optional<trainer::Verdict> save_judged(Outcome& outcome, const std::string&
   return found;
 }
 
+/// Says which of the measured networks the predictor still cannot predict. Throws InputError where it can predict none.
+void require_some_usable(Outcome& outcome, const trainer::Predictor& predictor,
+                         std::vector<nasbench::Architecture> measured) {
+  if (measured.empty()) return;
+  trainer::Predictions own = predictor.predict(measured, shown_confidence);
+  const auto reasons = trainer::take_out_unusable(own, measured, predictor.space(), predictor.quantity());
+  if (measured.empty()) throw InputError("none of the measured networks can be predicted: " + reasons.front());
+  for (const std::string& reason : reasons) outcome.remark(reason, {{"warns", true}});
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "adapt", "Adapts a checkpoint to a new device from a few measurements.",
@@ -153,10 +163,7 @@ void run(const std::vector<std::string>& arguments) {
   adapt_options.control = training_control(out, threads, progress);
   if (set.fleet) outcome.set("fleet", to_json(*set.fleet));
   const auto predictor = model->adapt(set, adapt_options);
-  if (!set.architectures.empty()) {
-    const trainer::Predictions own = predictor->predict(set.architectures, shown_confidence);
-    trainer::require_usable(own, set.architectures, *model->pool().space, predictor->quantity());
-  }
+  require_some_usable(outcome, *predictor, set.architectures);
   const auto found = save_judged(outcome, out, *model, *predictor, set.architectures, named);
   const bool by_name = &predictor->space() == &nasbench::networks();
   outcome.written(out, "predictor",

@@ -18,6 +18,7 @@
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/words.h"
 #include "trainer/cli/collect_quantity.h"
 #include "trainer/cli/runtime_choice.h"
 #include "trainer/cli/shared_options.h"
@@ -64,7 +65,7 @@ datasets::DescriptorOptions descriptor_options(const OptionParser& options) {
   datasets::DescriptorOptions descriptor;
   descriptor.wanted = options.has("descriptor");
   descriptor.counters = options.get("counters");
-  if (options.has("events")) descriptor.events = split_list(options.get("events"));
+  if (options.has("events")) descriptor.events = filled_parts(options.get("events"));
   if (descriptor.events.empty()) throw UsageError("--events names no event");
   descriptor.passes = options.integer("passes", 0);
   std::error_code unknown;

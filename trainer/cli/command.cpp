@@ -193,15 +193,6 @@ void OptionParser::require_of(const std::vector<std::string>& offered, const std
   }
 }
 
-std::vector<std::string> split_list(const std::string& text) {
-  std::vector<std::string> filled;
-  std::istringstream entries(text);
-  for (std::string entry; std::getline(entries, entry, ',');) {
-    if (!trimmed(entry).empty()) filled.emplace_back(trimmed(entry));
-  }
-  return filled;
-}
-
 void say(const std::string& text, bool quiet) {
   keep_as_remark(text);
   tell_people(text, quiet);

@@ -110,9 +110,6 @@ class OptionParser {
   cxxopts::ParseResult result_;
 };
 
-/// "a,b,c" → {a, b, c}, empty entries dropped.
-std::vector<std::string> split_list(const std::string& text);
-
 /// Says on stderr what reading left out: the first findings in full, then how many there are.
 void report(const datasets::Findings& findings, bool quiet);
 /// The same of a kit, and how much of it was measured.

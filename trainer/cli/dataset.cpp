@@ -17,6 +17,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/words.h"
 #include "trainer/cli/import_device.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
@@ -66,7 +67,7 @@ std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies
     throw UsageError("--operator-latencies names columns of a CSV of operators; --networks is " + networks.string());
   }
   datasets::ColumnOfDevice columns;
-  for (const std::string& pair : split_list(options.get("operator-latencies"))) {
+  for (const std::string& pair : filled_parts(options.get("operator-latencies"))) {
     const std::size_t equals = pair.find('=');
     if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size()) {
       throw UsageError("--operator-latencies: '" + pair + "', expected DEVICE=COLUMN");
@@ -116,7 +117,7 @@ void import_measurements(const Arguments& arguments) {
   files.require_distinct();
   datasets::WideTableOptions wide;
   wide.quantity = quantity;
-  if (options.has("devices")) wide.devices = split_list(options.get("devices"));
+  if (options.has("devices")) wide.devices = filled_parts(options.get("devices"));
   if (options.has("rows")) wide.rows = datasets::parse_row_range(options.get("rows"));
   if (options.has("unit")) {
     if (unit(quantity) != "ms")

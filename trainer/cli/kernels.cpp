@@ -11,6 +11,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 #include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/cli/signals.h"
@@ -189,7 +190,7 @@ void detect(const Arguments& arguments) {
   if (options.has("kit") && options.has("runtime")) throw UsageError("--runtime and --kit are two ways: give one");
   descriptor::FusionDetectionOptions detection;
   if (options.has("operators")) {
-    detection.operators = split_list(joined(options.all("operators"), ","));
+    detection.operators = filled_parts(joined(options.all("operators"), ","));
   }
   detection.alpha = share(options, "alpha");
   detection.most_rounds = options.integer("rounds", detection.least_rounds);

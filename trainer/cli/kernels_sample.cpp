@@ -11,6 +11,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 #include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/predictors/kernels/kernel_sampling.h"
@@ -49,7 +50,7 @@ std::vector<std::string> kinds_of(const OptionParser& options, const Zoo& zoo) {
   std::vector<std::string> kinds, all;
   for (const auto& [type, sizes] : zoo) all.push_back(type);
   if (!options.has("kind")) return all;
-  for (std::string wanted : split_list(joined(options.all("kind"), ","))) {
+  for (std::string wanted : filled_parts(joined(options.all("kind"), ","))) {
     if (wanted == "conv") wanted = "convolution";
     if (wanted == "dwconv") wanted = "depthwise_convolution";
     const std::size_t before = kinds.size();
@@ -87,7 +88,7 @@ void add_sample_options(OptionParser& options) {
 /// The numbers of a list: "7,14,28".
 std::vector<int> sizes(const OptionParser& options, const std::string& option) {
   std::set<int> numbers;
-  for (const std::string& text : split_list(options.get(option))) {
+  for (const std::string& text : filled_parts(options.get(option))) {
     const std::optional<double> value = parse_number(text);
     if (!value || *value < 1 || *value > 1e5 || *value != std::floor(*value)) {
       throw UsageError("--" + option + ": '" + excerpt(text) + "' is no whole number from 1 to 100000");
@@ -126,7 +127,7 @@ std::vector<nasbench::Network> points_of(const OptionParser& options, const std:
 
 /// Measures what the table lacks.
 void measure_grid(const OptionParser& options, const std::string& table, Outcome& outcome) {
-  std::vector<std::string> kinds = split_list(joined(options.all("kind"), ","));
+  std::vector<std::string> kinds = filled_parts(joined(options.all("kind"), ","));
   if (kinds.empty()) kinds = {"convolution", "depthwise_convolution"};
   std::vector<std::vector<nasbench::Network>> grids;
   for (const std::string& kind : kinds) grids.push_back(points_of(options, kind));

@@ -10,6 +10,7 @@
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/outcome.h"
@@ -28,7 +29,7 @@ using nlohmann::json;
 json value_of(const std::string& text, const json& otherwise) {
   if (otherwise.is_array()) {
     json values = json::array();
-    for (const std::string& entry : split_list(text)) values.push_back(value_of(entry, otherwise.front()));
+    for (const std::string& entry : filled_parts(text)) values.push_back(value_of(entry, otherwise.front()));
     return values;
   }
   if (otherwise.is_number_integer()) {
@@ -173,7 +174,7 @@ datasets::Pool read_pools(const OptionParser& options, const std::vector<fs::pat
   datasets::Pool pool = datasets::read_pools(folders, quantity_option(options));
   report(pool.findings, options.has("quiet"));
   try {
-    if (options.has("without")) datasets::leave_out_devices(pool, split_list(options.get("without")));
+    if (options.has("without")) datasets::leave_out_devices(pool, filled_parts(options.get("without")));
   } catch (const InputError& error) {
     throw UsageError(std::string("--without: ") + error.what());
   }

@@ -3,10 +3,13 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "datasets/pool/pool.h"
 #include "trainer/core/archive.h"
 #include "trainer/core/knowledge.h"
+#include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
 
@@ -19,6 +22,30 @@ datasets::Pool get_pool(const Archive& archive);
 /// [device][architecture] as 64-bit floats (NaN where not measured), descriptors and names in the card. 9 devices × 900
 /// architectures take 70 KB.
 Archive checkpoint_archive(const datasets::Pool& pool, std::string_view predictor);
+
+/// A model that is its pool, rows and all, and what its kind adds to that.
+class ModelOfRows : public PoolModel {
+ public:
+  ModelOfRows(datasets::Pool pool, std::string_view kind) : pool_(std::move(pool)), kind_(kind) {}
+
+  std::string_view kind() const override { return kind_; }
+  const datasets::Pool& pool() const override { return pool_; }
+  Archive to_archive() const override { return checkpoint_archive(pool_, kind_); }
+  /// What their arithmetic lets expect, on every device.
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
+    std::vector<double> expected;
+    for (const Architecture& a : architectures) {
+      expected.push_back(static_cast<double>(pool_.space->flop_count(a, pool_.space->default_shape())) * 1e-6);
+    }
+    return std::vector<std::vector<double>>(pool_.devices.size(), expected);
+  }
+
+ protected:
+  datasets::Pool pool_;
+
+ private:
+  std::string kind_;
+};
 
 /// A hash of what a training on the pool depends on: what is said of it, the pool's content, LibTorch's version.
 std::string training_fingerprint(const nlohmann::json& what, const datasets::Pool& pool);

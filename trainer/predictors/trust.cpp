@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers_below.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/planning_prior.h"
@@ -19,6 +20,13 @@ double typical_half_width(const Predictions& predictions) {
   const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);
   std::nth_element(widths.begin(), middle, widths.end());
   return *middle;
+}
+
+std::string in_words(double half_width) {
+  constexpr double most_percent = 0.95;
+  if (half_width < most_percent) return "±" + significant_digits(100 * half_width, 2) + " %";
+  const double factor = half_width + std::hypot(half_width, 1);  // f of an interval from latency / f to latency · f
+  return "a factor of " + (factor < 10 ? significant_digits(factor, 2) : decimals(factor, 0));
 }
 
 Trust trust(double half_width, bool warned) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,9 @@ constexpr double judged_confidence = 0.9;
 
 /// Half the width of the intervals relative to the prediction, the median over networks; NaN without intervals.
 double typical_half_width(const Predictions& predictions);
+
+/// Half a width in words: "±12 %", or "a factor of 2.4" where ±120 % would say that a latency may be below zero.
+std::string in_words(double half_width);
 
 enum class Trust : std::uint8_t {
   good,     ///< half the width is at most 10 %

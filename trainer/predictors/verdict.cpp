@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "trainer/core/archive_reader.h"
@@ -21,9 +20,7 @@ std::string worth_of_more(const Verdict& verdict) {
   constexpr double little = 0.9;
   if (!verdict.further) return "";
   if (*verdict.further > little * verdict.half_width) return "; three more would narrow that little";
-  char text[80];
-  std::snprintf(text, sizeof text, "; three more would narrow that to ±%.2g %%", 100 * *verdict.further);
-  return text;
+  return "; three more would narrow that to " + in_words(*verdict.further);
 }
 
 }  // namespace
@@ -77,17 +74,13 @@ std::optional<Verdict> kept_verdict(const Archive& archive) {
 }
 
 std::string in_words(const Verdict& verdict) {
-  char text[300], others[80] = "";
-  if (verdict.of_other_kinds) {
-    std::snprintf(others, sizeof others, ", of networks of other kinds within ±%.2g %%", 100 * *verdict.of_other_kinds);
-  }
-  std::snprintf(text, sizeof text, "%s: expect nine of ten predictions within ±%.2g %%%s (from %zu %s%s%s)",
-                std::string(word(verdict.trust)).c_str(), 100 * verdict.half_width, others, verdict.measurements,
-                verdict.measurements == 1 ? "measurement" : "measurements", worth_of_more(verdict).c_str(),
-                verdict.warnings == 1  ? ", see the warning"
-                : verdict.warnings > 1 ? ", see the warnings"
-                                       : "");
-  return text;
+  std::string text =
+      std::string(word(verdict.trust)) + ": expect nine of ten predictions within " + in_words(verdict.half_width);
+  if (verdict.of_other_kinds) text += ", of networks of other kinds within " + in_words(*verdict.of_other_kinds);
+  text += " (from " + std::to_string(verdict.measurements) +
+          (verdict.measurements == 1 ? " measurement" : " measurements") + worth_of_more(verdict);
+  if (verdict.warnings > 0) text += verdict.warnings == 1 ? ", see the warning" : ", see the warnings";
+  return text + ")";
 }
 
 nlohmann::json to_json(const Verdict& verdict) {

@@ -130,7 +130,7 @@ Metrics metrics_of(const Device& device) {
 void add_verdict(Page& page, const Device& device) {
   const std::size_t used = device.used.latency_ms.size(), others = device.others.latency_ms.size();
   const std::string from = std::to_string(used) + (used == 1 ? " measurement" : " measurements"),
-                    within = "within ±" + significant_digits(100 * device.promise, 2) + " %";
+                    within = "within ±" + decimals(100 * device.promise, 100 * device.promise < 9.5 ? 1 : 0) + " %";
   const bool promises = !std::isnan(device.promise);
   std::string contradicted, checked;
   if (others > 0) {

@@ -69,21 +69,9 @@ class ForestPredictor : public Predictor {
   const SearchSpace* space_;
 };
 
-class ForestModel : public PoolModel {
+class ForestModel : public ModelOfRows {
  public:
-  explicit ForestModel(datasets::Pool pool) : pool_(std::move(pool)) {}
-
-  std::string_view kind() const override { return "forest"; }
-  const datasets::Pool& pool() const override { return pool_; }
-  Archive to_archive() const override { return checkpoint_archive(pool_, kind()); }
-
-  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
-    std::vector<double> expected;
-    for (const Architecture& a : architectures) {
-      expected.push_back(static_cast<double>(pool_.space->flop_count(a, pool_.space->default_shape())));
-    }
-    return std::vector<std::vector<double>>(pool_.devices.size(), expected);
-  }
+  explicit ForestModel(datasets::Pool pool) : ModelOfRows(std::move(pool), "forest") {}
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     require_measurements(set, kind());
@@ -99,9 +87,6 @@ class ForestModel : public PoolModel {
     nlohmann::json card = predictor_card(*this, set, options.seed);
     return std::make_unique<ForestPredictor>(grow_forest(features, width, targets, {}, rng), std::move(card));
   }
-
- private:
-  datasets::Pool pool_;
 };
 
 }  // namespace

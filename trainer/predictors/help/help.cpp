@@ -82,16 +82,13 @@ MetaBatch batch_of(const SearchSpace& space, const AdaptationSet& set, const Ran
   return batch;
 }
 
-class HelpModel : public PoolModel {
+class HelpModel : public ModelOfRows {
  public:
   HelpModel(datasets::Pool pool, HelpSettings settings, std::unique_ptr<MetaNetwork> network)
-      : pool_(std::move(pool)), settings_(settings), network_(std::move(network)) {}
-
-  std::string_view kind() const override { return "help"; }
-  const datasets::Pool& pool() const override { return pool_; }
+      : ModelOfRows(std::move(pool), "help"), settings_(settings), network_(std::move(network)) {}
 
   Archive to_archive() const override {
-    Archive archive = checkpoint_archive(pool_, kind());
+    Archive archive = ModelOfRows::to_archive();
     archive.card["seed"] = settings_.seed;
     archive.card["settings"] = settings_json(settings_);
     const std::vector<float> parameters = network_->state().parameters;
@@ -128,7 +125,6 @@ class HelpModel : public PoolModel {
     return network;
   }
 
-  datasets::Pool pool_;
   HelpSettings settings_;
   std::unique_ptr<MetaNetwork> network_;
 };

@@ -188,22 +188,11 @@ const std::vector<Peer>& peers() {
   return all;
 }
 
-class LinearPeer : public PoolModel {
+class LinearPeer : public ModelOfRows {
  public:
-  LinearPeer(const Peer& peer, datasets::Pool pool) : peer_(peer), pool_(std::move(pool)) {}
+  LinearPeer(const Peer& peer, datasets::Pool pool) : ModelOfRows(std::move(pool), peer.name), peer_(peer) {}
 
-  std::string_view kind() const override { return peer_.name; }
-  const datasets::Pool& pool() const override { return pool_; }
   std::string descriptor_kind() const override { return peer_.fit == fit_look_up ? "latency" : "inferred"; }
-  Archive to_archive() const override { return checkpoint_archive(pool_, kind()); }
-
-  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
-    std::vector<double> expected;
-    for (const Architecture& architecture : architectures) {
-      expected.push_back(mega_flops(*pool_.space, architecture));
-    }
-    return std::vector<std::vector<double>>(pool_.devices.size(), expected);
-  }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     require_measurements(set, kind());
@@ -228,7 +217,6 @@ class LinearPeer : public PoolModel {
   }
 
   const Peer& peer_;
-  datasets::Pool pool_;
 };
 
 }  // namespace

@@ -47,18 +47,16 @@ void require_mode(const std::string& mode) {
   throw InputError("there is no adaptation mode '" + mode + "'; there are: joint, fine-tune");
 }
 
-class MapleEdgeModel : public PoolModel {
+class MapleEdgeModel : public ModelOfRows {
  public:
   MapleEdgeModel(datasets::Pool pool, MapleEdgeSettings settings)
-      : pool_(std::move(pool)),
+      : ModelOfRows(std::move(pool), settings.kind),
         settings_(std::move(settings)),
         matrix_(datasets::latency_matrix(pool_)),
         descriptor_(trainer::descriptor_kind(
             settings_.descriptor, {DescriptorKind::counters, DescriptorKind::latency, DescriptorKind::inferred})),
         common_(common_architectures(matrix_, *pool_.space)) {}
 
-  std::string_view kind() const override { return settings_.kind; }
-  const datasets::Pool& pool() const override { return pool_; }
   int default_clones() const override { return settings_.default_clones; }
   std::string descriptor_kind() const override { return settings_.descriptor; }
 
@@ -116,7 +114,6 @@ class MapleEdgeModel : public PoolModel {
   std::vector<StandardisedDevice> described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
                                                     const Standardisation& standardisation) const;
 
-  datasets::Pool pool_;
   MapleEdgeSettings settings_;
   LatencyMatrix matrix_;
   DescriptorKind descriptor_;
@@ -292,7 +289,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
 }
 
 Archive MapleEdgeModel::to_archive() const {
-  Archive archive = checkpoint_archive(pool_, settings_.kind);
+  Archive archive = ModelOfRows::to_archive();
   archive.card["settings"] = settings_json(plain_options(), settings_);
   archive.card["descriptor_source"] = described_by(descriptor_, pool_.devices.front().descriptor);
   archive.card["seed"] = settings_.fit.seed;

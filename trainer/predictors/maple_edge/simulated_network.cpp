@@ -70,11 +70,11 @@ std::vector<DescriptorInput> encoded_kinds(const MapleEdgeSettings& settings) {
   return descriptor_inputs(settings.descriptor);
 }
 
-class SimulatedNetworkModel : public PoolModel {
+class SimulatedNetworkModel : public ModelOfRows {
  public:
   SimulatedNetworkModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
                         MapleEdgeSettings settings)
-      : pool_(std::move(pool)),
+      : ModelOfRows(std::move(pool), settings.kind),
         library_(std::move(library)),
         descriptor_prior_(std::move(descriptor_prior)),
         settings_(std::move(settings)),
@@ -84,13 +84,11 @@ class SimulatedNetworkModel : public PoolModel {
   void pretrain(const TrainingControl& control);
   void load(const Archive& archive);
 
-  std::string_view kind() const override { return settings_.kind; }
-  const datasets::Pool& pool() const override { return pool_; }
   std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.kind)); }
   int default_clones() const override { return settings_.default_clones; }
 
   Archive to_archive() const override {
-    Archive archive = checkpoint_archive(pool_, settings_.kind);
+    Archive archive = ModelOfRows::to_archive();
     archive.card["trained_on"] = trained_on;
     archive.card["settings"] = settings_json(simulated_options(), settings_);
     archive.card["seed"] = settings_.fit.seed;
@@ -122,7 +120,6 @@ class SimulatedNetworkModel : public PoolModel {
   /// What the pre-trained network is told of the device, without training.
   DeviceInputs encode(const AdaptationSet& set) const;
 
-  datasets::Pool pool_;
   StructuredLibrary library_;
   structured::DescriptorPrior descriptor_prior_;
   MapleEdgeSettings settings_;

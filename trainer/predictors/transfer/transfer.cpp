@@ -53,13 +53,10 @@ Proxy line_through(const std::vector<double>& proxy_ms, const std::vector<double
   return proxy;
 }
 
-class Transfer : public PoolModel {
+class Transfer : public ModelOfRows {
  public:
-  explicit Transfer(datasets::Pool pool) : pool_(std::move(pool)), library_(structured::library_of(pool_)) {}
-
-  std::string_view kind() const override { return "transfer"; }
-  const datasets::Pool& pool() const override { return pool_; }
-  Archive to_archive() const override { return checkpoint_archive(pool_, kind()); }
+  explicit Transfer(datasets::Pool pool)
+      : ModelOfRows(std::move(pool), "transfer"), library_(structured::library_of(pool_)) {}
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     return structured::latencies_of_pool(library_, pool_, architectures);
@@ -106,7 +103,6 @@ class Transfer : public PoolModel {
     return posterior;
   }
 
-  datasets::Pool pool_;
   StructuredLibrary library_;
 };
 

@@ -21,6 +21,13 @@ TEST(Trust, IsTheMedianHalfWidthOfTheIntervals) {
   EXPECT_EQ(word(trust(0.01, true)), "Doubtful");
 }
 
+TEST(Trust, HalfAWidthThatReachesZero_IsSaidAsAFactor) {
+  EXPECT_EQ(in_words(0.123), "±12 %");
+  EXPECT_EQ(in_words(0.94), "±94 %");
+  EXPECT_EQ(in_words((4 - 0.25) / 2), "a factor of 4") << "of an interval from a fourth to four times";
+  EXPECT_EQ(in_words(100), "a factor of 200");
+}
+
 TEST(Trust, NextMeasurementsNarrowWhatIsUncertain) {
   const auto device = test::synthetic_device("new", 5, 1.0, 0.01, 60, 9);
   AdaptationSet set;
