@@ -66,8 +66,7 @@ void require_distinct_files(const OptionParser& options, const std::string& chec
 
 void add_adapt_options(OptionParser& options) {
   options.text("checkpoint",
-               "what `tenshot train` wrote (default: the shipped one that fits the measurements: networks.tenshot or "
-               "cells.tenshot)");
+               "what `tenshot train` wrote (default: the shipped networks.tenshot or cells.tenshot, as fits)");
   add_measurements_option(options, "required, or --descriptor, or --like");
   options.text("operators",
                "operators: an operators.csv with what operators take inside the measured networks, in the place of the "

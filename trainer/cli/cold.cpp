@@ -82,8 +82,7 @@ void add_plan_options(OptionParser& options) {
                "stages as they were measured",
                "0");
   options.text("page-cache",
-               "what the starts find: dropped (the files come from the disk), or kept (for a program that is started "
-               "again and again)",
+               "what starts find: dropped (files come from the disk), or kept (of a program started again and again)",
                "dropped");
   options.text("corrected", "file of the stages as the starts corrected them");
   options.flag("switch",

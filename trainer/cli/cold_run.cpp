@@ -138,9 +138,7 @@ void run_cold_plan(const std::vector<std::string>& arguments) {
   options.flag("steal",
                "the executing core prepares layers of other cores and does not wait for them: for a device whose other "
                "cores have other work to do");
-  options.text("runs",
-               "one after another, of which the first is the cold one; the kernels of a plan with --switch change as "
-               "they become ready",
+  options.text("runs", "one after another, the first of them cold; kernels of a plan with --switch change once ready",
                "1");
   options.text("warm-runs", "executions after the runs, whose median is the warm latency", "0");
   options.flag("json", "everything that was measured, and the output, as JSON");

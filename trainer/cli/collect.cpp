@@ -149,10 +149,8 @@ void report_left_out(const datasets::CollectRecord& record, bool quiet) {
 void add_collect_options(OptionParser& options) {
   add_runtime_options(options, "of the draw of architectures and of the weights");
   add_network_options(options, "to measure end to end, their files being there");
-  options.text("archs", "CSV with an architecture column, or how many to draw (of --networks: all, or the first N)",
-               "50");
-  options.text("runs", "of a network at most; it stops earlier, after half of them, once its median is known to 1 %",
-               "60");
+  options.text("archs", "CSV with an architecture column, or how many to draw (of --networks: all, or N)", "50");
+  options.text("runs", "of a network at most; it stops after half of them once its median is known to 1 %", "60");
   options.flag("descriptor",
                "measure the space's operators too: a hardware descriptor of latencies, alone and inside a network, and "
                "counters; a device-runtime that lacks a part of it gets that part");
@@ -164,8 +162,7 @@ void add_collect_options(OptionParser& options) {
   options.text("passes", "of counting; 0: as many as leave at most four events in each", "0");
   options.text("rounds", "measure the networks of a batch in turn, this often (1: one after the other)", "6");
   options.text("turn", "how many networks make a batch, which one sentinel goes with", "20");
-  options.number("tolerance", "by what fraction the sentinel may move before a measurement counts as disturbed",
-                 "0.05");
+  options.number("tolerance", "fraction by which the sentinel may move in an undisturbed measurement", "0.05");
   options.text("attempts", "how often to measure what was disturbed, in all (1: keep it as it is)", "3");
   options.text("patience",
                "seconds in all to spend on what a disturbed machine spoils, and on waiting for it to settle", "300");

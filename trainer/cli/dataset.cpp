@@ -85,8 +85,7 @@ void add_import_options(OptionParser& options) {
   options.text("space", "search space of the architectures: a name, or FILE.json", "nasbench201");
   options.text("devices", "columns to read, comma-separated (default: all)");
   options.text("operator-latencies",
-               "DEVICE=COLUMN, comma-separated: columns of the CSV of --networks that say what operators take on a "
-               "device, in ms");
+               "DEVICE=COLUMN, comma-separated: columns of --networks' CSV that say what operators take there, in ms");
   options.text("unit", "of the latencies of --table: s, ms or us (default: ms)");
   options.text("rows", "a:b, rows whose index is a … b − 1 (default: all)");
   options.text(

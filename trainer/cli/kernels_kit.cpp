@@ -83,10 +83,10 @@ MeasuredCases measured_cases(const std::string& folder, bool quiet) {
   }
   const std::size_t least_rounds = static_cast<std::size_t>(descriptor::FusionDetectionOptions().least_rounds);
   if (fewest < runs_of_a_round * least_rounds) {
-    throw InputError(folder + ": a test case was run " + std::to_string(fewest) + " times, expected at least " +
-                     std::to_string(runs_of_a_round * least_rounds) +
-                     " times, each with its own time: plan the kit with larger --runs, or let a backend measure that "
-                     "tells every run");
+    throw InputError(
+        folder + ": a test case was run " + std::to_string(fewest) + " times, expected at least " +
+        std::to_string(runs_of_a_round * least_rounds) +
+        " times, each with its own time: plan a kit of more --runs, or take a backend that tells every run");
   }
   measured.rounds = static_cast<int>(fewest / runs_of_a_round);
   measured.time_case = [runs](const descriptor::FusionCase& one) {

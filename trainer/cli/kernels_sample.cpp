@@ -74,8 +74,7 @@ void add_sample_options(OptionParser& options) {
   options.text("threads", "threads of the runtime", "1");
   options.texts("kind",
                 "kernels to measure, as conv, dwconv, max_pool or convolution++relu; may be repeated; all by default");
-  options.text("rules", "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
-               "none");
+  options.text("rules", "what is fused: a file (kernels detect) or " + joined(nasbench::shipped_rule_names()), "none");
   options.text("initial", "N: kernels of each kind drawn from the sizes in the networks", "100");
   options.text("around", "M: kernels measured around each one that is predicted badly", "10");
   options.text("threshold", "relative error at which a kind is done", "0.1");

@@ -140,8 +140,7 @@ const char* const train_kernels_example =
     "--correction overhead --out device.tenshot\n";
 
 void add_learning_options(OptionParser& options) {
-  options.text("rules", "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
-               "none");
+  options.text("rules", "what is fused: a file (kernels detect) or " + joined(nasbench::shipped_rule_names()), "none");
   options.text("measurements",
                "whole networks, network,latency_ms: intervals are those of held-out ones, and sums are corrected; "
                "otherwise intervals are those of held-out kernels");

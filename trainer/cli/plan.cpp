@@ -88,13 +88,11 @@ void require_distinct_files(const OptionParser& options, const std::string& chec
 
 void add_plan_options(OptionParser& options) {
   options.text("checkpoint",
-               "what `tenshot train` wrote (default: the shipped one that fits what else is given: networks.tenshot or "
-               "cells.tenshot)");
+               "what `tenshot train` wrote (default: the shipped networks.tenshot or cells.tenshot, as fits)");
   options.text("samples", "how many to choose", "10");
   add_until_option(options);
   add_json_option(options);
-  options.text("sampler", "information, targeted-uniform, random, or listed: the candidates as they stand",
-               "information");
+  options.text("sampler", "information, targeted-uniform, random, or listed: candidates as they stand", "information");
   options.text("archs",
                "CSV with the architectures that may be chosen (default: those the pool has measured; where a "
                "checkpoint has no rows, 1,000 drawn from the space)");

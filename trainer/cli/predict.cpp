@@ -117,11 +117,9 @@ std::vector<nasbench::Architecture> architectures_of(const OptionParser& options
 void add_predict_options(OptionParser& options) {
   options.text("predictor", "required, or --device: what `tenshot adapt` wrote");
   options.text("device",
-               "a device-runtime that is known without any measurement; tenshot devices lists them, with how well each "
-               "is known");
+               "a device-runtime that needs no measurement; tenshot devices lists them, and how well each is known");
   options.text("checkpoint",
-               "with --device: the checkpoint that knows it (default: the shipped one that fits, networks.tenshot or "
-               "cells.tenshot)");
+               "with --device: the checkpoint that knows it (default: networks.tenshot or cells.tenshot, as fits)");
   options.text("archs", "CSV with an architecture column (default: the whole space)");
   options.number("confidence", "of the intervals, for predictors that have them", "0.9");
   options.number("limit",

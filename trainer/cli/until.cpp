@@ -13,9 +13,8 @@ namespace tenshot::cli {
 
 void add_until_option(OptionParser& options) {
   options.text("until",
-               "how sure to become, as in 15%: says how many measurements beside --measurements are expected to be "
-               "needed until nine of ten predictions are within ±15 %, and plans so many unless --samples says "
-               "otherwise");
+               "how sure to become, as in 15%: says how many measurements beside --measurements bring nine of ten "
+               "predictions within ±15 %, as is expected, and plans so many unless --samples says otherwise");
 }
 
 double wanted_half_width(const OptionParser& options) {

@@ -217,7 +217,8 @@ Archive knowledge_archive(const datasets::Pool& identities, const Knowledge& kno
 
 bool is_knowledge(const Archive& archive) { return archive.card.value("content", "") == knowledge_content; }
 
-Knowledge get_knowledge(const Archive& archive) {
+std::optional<Knowledge> get_knowledge(const Archive& archive) {
+  if (!is_knowledge(archive)) return std::nullopt;
   require_version(archive);
   const JsonField card(archive);
   Knowledge knowledge;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,30 +24,6 @@ datasets::Pool get_pool(const Archive& archive);
 /// architectures take 70 KB.
 Archive checkpoint_archive(const datasets::Pool& pool, std::string_view predictor);
 
-/// A model that is its pool, rows and all, and what its kind adds to that.
-class ModelOfRows : public PoolModel {
- public:
-  ModelOfRows(datasets::Pool pool, std::string_view kind) : pool_(std::move(pool)), kind_(kind) {}
-
-  std::string_view kind() const override { return kind_; }
-  const datasets::Pool& pool() const override { return pool_; }
-  Archive to_archive() const override { return checkpoint_archive(pool_, kind_); }
-  /// What their arithmetic lets expect, on every device.
-  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
-    std::vector<double> expected;
-    for (const Architecture& a : architectures) {
-      expected.push_back(static_cast<double>(pool_.space->flop_count(a, pool_.space->default_shape())) * 1e-6);
-    }
-    return std::vector<std::vector<double>>(pool_.devices.size(), expected);
-  }
-
- protected:
-  datasets::Pool pool_;
-
- private:
-  std::string kind_;
-};
-
 /// A hash of what a training on the pool depends on: what is said of it, the pool's content, LibTorch's version.
 std::string training_fingerprint(const nlohmann::json& what, const datasets::Pool& pool);
 
@@ -62,7 +39,37 @@ Archive knowledge_archive(const datasets::Pool& identities, const Knowledge& kno
 
 /// True for an archive of knowledge.
 bool is_knowledge(const Archive& archive);
-/// Throws FormatError that names the field, and on a later version that says so.
-Knowledge get_knowledge(const Archive& archive);
+/// Nothing of an archive that is none of knowledge. Throws FormatError that names the field, and on a later version
+/// that says so.
+std::optional<Knowledge> get_knowledge(const Archive& archive);
+
+/// A model that has a pool, and its knowledge where that has no rows. What its kind learned it adds to the archive.
+class ModelOfPool : public PoolModel {
+ public:
+  ModelOfPool(datasets::Pool pool, std::string_view kind, std::optional<Knowledge> knowledge = std::nullopt)
+      : pool_(std::move(pool)), knowledge_(std::move(knowledge)), kind_(kind) {}
+
+  std::string_view kind() const override { return kind_; }
+  const datasets::Pool& pool() const override { return pool_; }
+  const Knowledge* knowledge() const override { return knowledge_ ? &*knowledge_ : nullptr; }
+  Archive to_archive() const override {
+    return knowledge_ ? knowledge_archive(pool_, *knowledge_, kind_) : checkpoint_archive(pool_, kind_);
+  }
+  /// What their arithmetic lets expect, on every device.
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
+    std::vector<double> expected;
+    for (const Architecture& a : architectures) {
+      expected.push_back(static_cast<double>(pool_.space->flop_count(a, pool_.space->default_shape())) * 1e-6);
+    }
+    return std::vector<std::vector<double>>(pool_.devices.size(), expected);
+  }
+
+ protected:
+  datasets::Pool pool_;
+  std::optional<Knowledge> knowledge_;
+
+ private:
+  std::string kind_;
+};
 
 }  // namespace tenshot::trainer

@@ -73,12 +73,11 @@ void add_explained_network(Page& page, const Device& device, const Architecture&
                     joined(unfamiliar.operators));
   }
   if (!notes.empty()) page.warnings(notes);
-  page.figures({{"explained-" + name,
-                 column_plot(columns, groups, {"operators, in order", device.quantity() + ", " + device.unit()},
-                             device.unit(), "What each operator of " + name + " costs"),
-                 "One bar for each operator in the network's order; lines are one standard deviation. The bars add up "
-                 "to the prediction.",
-                 true}});
+  page.figures(
+      {{"explained-" + name,
+        column_plot(columns, groups, {"operators, in order", device.quantity() + ", " + device.unit()}, device.unit(),
+                    "What each operator of " + name + " costs"),
+        "One bar for each operator, in order, and its standard deviation; the bars add up to the prediction.", true}});
   std::vector<PartCost> dearest = parts;
   constexpr std::size_t shown = 10;
   std::stable_sort(dearest.begin(), dearest.end(),
@@ -118,12 +117,11 @@ void add_layers_of(Page& page, const Device& device, const std::string& name, do
   page.paragraph("Its profile times " + std::to_string(timed) + " of " + std::to_string(layers.size()) +
                  " operators, together " + device.value(measured_ms) + "; explained are " + device.value(explained_ms) +
                  ". Without a profiler it took " + device.value(latency_ms) + ".");
-  page.figures({{"layers-" + name,
-                 column_plot(columns, {"measured", "explained"}, {"operators, in order", "latency, ms"}, device.unit(),
-                             "What each operator of " + name + " took beside what explains it"),
-                 "Two bars for each operator in the network's order: what the profile says, and what the predictor "
-                 "holds it for",
-                 true}});
+  page.figures(
+      {{"layers-" + name,
+        column_plot(columns, {"measured", "explained"}, {"operators, in order", "latency, ms"}, device.unit(),
+                    "What each operator of " + name + " took beside what explains it"),
+        "Two bars for each operator, in order: what the profile says, and what the predictor holds it for", true}});
   std::vector<Layer> worst;
   std::copy_if(layers.begin(), layers.end(), std::back_inserter(worst),
                [](const Layer& layer) { return layer.measured_ms.has_value(); });

@@ -194,8 +194,7 @@ void add_next(Page& page, const Device& device, const Crowd& crowd) {
   std::vector<Page::Entry> entries;
   for (std::size_t i = 0; i < next.size(); ++i) entries.push_back(entry_of(device, next[i], predictions, i));
   page.entries(
-      "The most informative first, with what is expected of them. tenshot plan --measurements chooses among all that "
-      "you name.",
+      "The most informative first, with what is expected. tenshot plan --measurements chooses among all you name.",
       entries);
 }
 

@@ -69,9 +69,9 @@ class ForestPredictor : public Predictor {
   const SearchSpace* space_;
 };
 
-class ForestModel : public ModelOfRows {
+class ForestModel : public ModelOfPool {
  public:
-  explicit ForestModel(datasets::Pool pool) : ModelOfRows(std::move(pool), "forest") {}
+  explicit ForestModel(datasets::Pool pool) : ModelOfPool(std::move(pool), "forest") {}
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     require_measurements(set, kind());

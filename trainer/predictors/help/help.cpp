@@ -82,13 +82,13 @@ MetaBatch batch_of(const SearchSpace& space, const AdaptationSet& set, const Ran
   return batch;
 }
 
-class HelpModel : public ModelOfRows {
+class HelpModel : public ModelOfPool {
  public:
   HelpModel(datasets::Pool pool, HelpSettings settings, std::unique_ptr<MetaNetwork> network)
-      : ModelOfRows(std::move(pool), "help"), settings_(settings), network_(std::move(network)) {}
+      : ModelOfPool(std::move(pool), "help"), settings_(settings), network_(std::move(network)) {}
 
   Archive to_archive() const override {
-    Archive archive = ModelOfRows::to_archive();
+    Archive archive = ModelOfPool::to_archive();
     archive.card["seed"] = settings_.seed;
     archive.card["settings"] = settings_json(settings_);
     const std::vector<float> parameters = network_->state().parameters;

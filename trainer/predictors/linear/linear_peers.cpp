@@ -188,9 +188,9 @@ const std::vector<Peer>& peers() {
   return all;
 }
 
-class LinearPeer : public ModelOfRows {
+class LinearPeer : public ModelOfPool {
  public:
-  LinearPeer(const Peer& peer, datasets::Pool pool) : ModelOfRows(std::move(pool), peer.name), peer_(peer) {}
+  LinearPeer(const Peer& peer, datasets::Pool pool) : ModelOfPool(std::move(pool), peer.name), peer_(peer) {}
 
   std::string descriptor_kind() const override { return peer_.fit == fit_look_up ? "latency" : "inferred"; }
 

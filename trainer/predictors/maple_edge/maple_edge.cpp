@@ -47,10 +47,10 @@ void require_mode(const std::string& mode) {
   throw InputError("there is no adaptation mode '" + mode + "'; there are: joint, fine-tune");
 }
 
-class MapleEdgeModel : public ModelOfRows {
+class MapleEdgeModel : public ModelOfPool {
  public:
   MapleEdgeModel(datasets::Pool pool, MapleEdgeSettings settings)
-      : ModelOfRows(std::move(pool), settings.kind),
+      : ModelOfPool(std::move(pool), settings.kind),
         settings_(std::move(settings)),
         matrix_(datasets::latency_matrix(pool_)),
         descriptor_(trainer::descriptor_kind(
@@ -289,7 +289,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
 }
 
 Archive MapleEdgeModel::to_archive() const {
-  Archive archive = ModelOfRows::to_archive();
+  Archive archive = ModelOfPool::to_archive();
   archive.card["settings"] = settings_json(plain_options(), settings_);
   archive.card["descriptor_source"] = described_by(descriptor_, pool_.devices.front().descriptor);
   archive.card["seed"] = settings_.fit.seed;

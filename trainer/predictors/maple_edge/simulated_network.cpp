@@ -70,11 +70,11 @@ std::vector<DescriptorInput> encoded_kinds(const MapleEdgeSettings& settings) {
   return descriptor_inputs(settings.descriptor);
 }
 
-class SimulatedNetworkModel : public ModelOfRows {
+class SimulatedNetworkModel : public ModelOfPool {
  public:
   SimulatedNetworkModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
                         MapleEdgeSettings settings)
-      : ModelOfRows(std::move(pool), settings.kind),
+      : ModelOfPool(std::move(pool), settings.kind),
         library_(std::move(library)),
         descriptor_prior_(std::move(descriptor_prior)),
         settings_(std::move(settings)),
@@ -88,7 +88,7 @@ class SimulatedNetworkModel : public ModelOfRows {
   int default_clones() const override { return settings_.default_clones; }
 
   Archive to_archive() const override {
-    Archive archive = ModelOfRows::to_archive();
+    Archive archive = ModelOfPool::to_archive();
     archive.card["trained_on"] = trained_on;
     archive.card["settings"] = settings_json(simulated_options(), settings_);
     archive.card["seed"] = settings_.fit.seed;

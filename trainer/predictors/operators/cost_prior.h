@@ -28,7 +28,8 @@ struct PosteriorOptions : MixtureOptions {
   double start_pull = 0.05;
   int operator_times = 1;
   double own_weight = 1;
-  double own_error = 0.1;
+  double own_error = 0.06;
+  double own_reach = 1;
 };
 const Declaration<PosteriorOptions>& declared(const PosteriorOptions&);
 

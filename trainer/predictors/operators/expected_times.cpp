@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -107,6 +109,24 @@ TreeEnsemble boosted_trees(const std::vector<float>& rows, const std::vector<dou
   return train_trees(rows, rows.size() / ms.size(), {longer.data(), longer.data() + longer.size()}, weights, options);
 }
 
+/// What trees leave of the own operators' log times, at an operator of these tree_features(): the mean over those of
+/// its kind, window and stride, which count by exp(−d²/2) where d is the distance of their sizes, in log₂, over the
+/// reach; and over nothing, which counts a fifth of one at the same place.
+double left_nearby(const std::vector<std::vector<float>>& places, const Eigen::VectorXd& left,
+                   const std::vector<float>& at, double reach) {
+  constexpr std::ptrdiff_t kinds = 5;  // the first features say what an operator is, the others how large
+  double sum = 0, weights = 0.2;
+  for (std::size_t o = 0; o < places.size(); ++o) {
+    if (!std::equal(at.begin(), at.begin() + kinds, places[o].begin())) continue;
+    const double square =
+        std::inner_product(at.begin() + kinds, at.end(), places[o].begin() + kinds, 0.0, std::plus<>(),
+                           [reach](double a, double b) { return (a - b) * (a - b) / (reach * reach); });
+    sum += std::exp(-square / 2) * left[static_cast<Index>(o)];
+    weights += std::exp(-square / 2);
+  }
+  return sum / weights;
+}
+
 }  // namespace
 
 std::vector<OperatorSpecification> operators_to_learn(const datasets::Pool& pool, const OwnOperators& own) {
@@ -138,16 +158,23 @@ std::vector<OperatorSpecification> operators_to_learn(const datasets::Pool& pool
 }
 
 std::vector<double> expected_times(const FeatureMap& map, const CostLibrary& library, const OwnOperators& own,
-                                   const Eigen::VectorXd& costs_ms,
-                                   const std::vector<OperatorSpecification>& operators) {
+                                   const Eigen::VectorXd& costs_ms, const std::vector<OperatorSpecification>& operators,
+                                   double own_reach) {
   const Expected timed = expect(map, library, costs_ms, own.operators);
   const Eigen::Map<const Eigen::VectorXd> own_ms(own.latency_ms.data(), timed.log_ms.size());
-  const TreeEnsemble trees = boosted_trees(timed.rows, own.latency_ms, own_ms.unaryExpr(&log_time) - timed.log_ms);
+  Eigen::VectorXd left = own_ms.unaryExpr(&log_time) - timed.log_ms;
+  const TreeEnsemble trees = boosted_trees(timed.rows, own.latency_ms, left);
   const Expected all = expect(map, library, costs_ms, operators);
   const std::size_t width = all.rows.size() / operators.size();
+  std::vector<std::vector<float>> places;
+  for (std::size_t o = 0; own_reach > 0 && o < own.operators.size(); ++o) {
+    places.push_back(tree_features(own.operators[o]));
+    left[static_cast<Index>(o)] -= trees.predict(timed.rows.data() + o * width);
+  }
   std::vector<double> ms;
   for (std::size_t o = 0; o < operators.size(); ++o) {
-    const double log_ms = all.log_ms[static_cast<Index>(o)] + trees.predict(all.rows.data() + o * width);
+    const double log_ms = all.log_ms[static_cast<Index>(o)] + trees.predict(all.rows.data() + o * width) +
+                          left_nearby(places, left, tree_features(operators[o]), own_reach);
     const double alone = std::exp(log_ms) - least_operator_ms;
     ms.push_back(std::max(alone, 0.0) * own.timed_share(operators[o]));
   }

@@ -43,18 +43,14 @@ struct Learned {
   operators::PosteriorOptions options;
 };
 
-class OperatorsModel : public PoolModel {
+class OperatorsModel : public ModelOfPool {
  public:
   /// `knowledge` is what a model says whose pool has no rows.
   OperatorsModel(datasets::Pool pool, Learned learned, std::optional<Knowledge> knowledge = std::nullopt)
-      : pool_(std::move(pool)), learned_(std::move(learned)), knowledge_(std::move(knowledge)) {}
-
-  std::string_view kind() const override { return "operators"; }
-  const datasets::Pool& pool() const override { return pool_; }
-  const Knowledge* knowledge() const override { return knowledge_ ? &*knowledge_ : nullptr; }
+      : ModelOfPool(std::move(pool), "operators", std::move(knowledge)), learned_(std::move(learned)) {}
 
   Archive to_archive() const override {
-    Archive archive = knowledge_ ? knowledge_archive(pool_, *knowledge_, kind()) : checkpoint_archive(pool_, kind());
+    Archive archive = ModelOfPool::to_archive();
     archive.card["seed"] = learned_.seed;
     archive.card["settings"] = option_json(learned_.options);
     for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
@@ -178,9 +174,7 @@ class OperatorsModel : public PoolModel {
     return std::make_unique<OperatorsPredictor>(*pool_.space, std::move(map), std::move(posterior), std::move(card));
   }
 
-  datasets::Pool pool_;
   Learned learned_;
-  std::optional<Knowledge> knowledge_;
 };
 
 const Declaration<OperatorsSettings> operators_options({
@@ -226,11 +220,9 @@ std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
   operators::PosteriorOptions options;
   if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
   IntervalCalibration calibration = get_calibration(archive);
-  std::optional<Knowledge> knowledge;
-  if (is_knowledge(archive)) knowledge = get_knowledge(archive);
   return std::make_unique<OperatorsModel>(
       std::move(pool), Learned{std::move(map), std::move(library), std::move(calibration), seed_of(card), options},
-      std::move(knowledge));
+      get_knowledge(archive));
 }
 
 std::unique_ptr<Predictor> load_operators_predictor(const Archive& archive) {

@@ -121,12 +121,9 @@ nlohmann::json OperatorsPredictor::to_document() const {
       {"features", features},
       {"computes",
        "log latency_ms = sum over components of weight * log(max(sum over features of value / unit * costs_ms, the "
-       "same "
-       "of least_costs_ms, floor_ms)) + sum over anchors of weight * exp(-|place - anchor|); place = (sqrt(share of "
-       "each "
-       "of the first "
-       "features, those with typical_costs, in the typical latency) / length, log(typical latency) / scale); without "
-       "anchors the second sum is 0"},
+       "same of least_costs_ms, floor_ms)) + sum over anchors of weight * exp(-|place - anchor|); place = (sqrt(share "
+       "of each of the first features, those with typical_costs, in the typical latency) / length, log(typical "
+       "latency) / scale); without anchors the second sum is 0"},
       {"floor_ms", posterior_.floor_ms},
       {"least_costs_ms", values_of(posterior_.all_costs_ms().rightCols<1>())},
       {"components", components},

@@ -170,7 +170,7 @@ OwnEntry add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Po
   if (const std::string reason = contradiction(own, sums); !reason.empty()) return left_out(reason);
   const std::vector<OperatorSpecification> others = operators_to_learn(pool, own);
   const Eigen::VectorXd costs_ms = adapt(library, adaptation_features(map, space, set), options).mean_costs_ms();
-  const std::vector<double> ms = expected_times(map, library, own, costs_ms, others);
+  const std::vector<double> ms = expected_times(map, library, own, costs_ms, others, options.own_reach);
   FeatureMap shared = map;
   shared.learned.clear();
   OperatorTimes times = learned_times(shared, space, set, own, others, ms, typical_of(shared, library, space, set));
@@ -191,9 +191,9 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
     if (component.entry >= others.size()) ++component.entry;  // kinds stand behind the own entry
   }
   for (CostComponent& component : own.components) component.entry = others.size();
-  // Errors of own operators fall with the root of more than ten networks. The power makes the share change quickly.
+  // The power makes the share change quickly.
   const double times_few = std::max(1.0, static_cast<double>(profiled) / 10);
-  const double errors = error_left_out(rest, set, options) * std::sqrt(times_few) / options.own_error;
+  const double errors = error_left_out(rest, set, options) / options.own_error;
   const double share = 1 - 1 / (1 + options.own_weight * times_few * std::max(1.0, std::pow(errors, 4)));
   weigh(both, 1 - share);
   weigh(own, share);

@@ -27,25 +27,21 @@ namespace {
 
 using structured::StructuredLibrary;
 
-class StructuredPoolModel : public PoolModel {
+class StructuredPoolModel : public ModelOfPool {
  public:
   StructuredPoolModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
                       std::uint64_t seed, structured::StructuredPosteriorOptions options,
                       std::optional<Knowledge> knowledge = std::nullopt)
-      : pool_(std::move(pool)),
+      : ModelOfPool(std::move(pool), "structured", std::move(knowledge)),
         library_(std::move(library)),
         descriptor_prior_(std::move(descriptor_prior)),
         seed_(seed),
-        options_(std::move(options)),
-        knowledge_(std::move(knowledge)) {}
+        options_(std::move(options)) {}
 
-  std::string_view kind() const override { return "structured"; }
-  const Knowledge* knowledge() const override { return knowledge_ ? &*knowledge_ : nullptr; }
   std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.kind)); }
-  const datasets::Pool& pool() const override { return pool_; }
 
   Archive to_archive() const override {
-    Archive archive = knowledge_ ? knowledge_archive(pool_, *knowledge_, kind()) : checkpoint_archive(pool_, kind());
+    Archive archive = ModelOfPool::to_archive();
     archive.card["seed"] = seed_;
     archive.card["settings"] = option_json(options_);
     for (const structured::LibraryEntry& entry : library_.entries) {
@@ -151,12 +147,10 @@ class StructuredPoolModel : public PoolModel {
            (in_network ? "the operations' latencies in a network (in_network)" : "operator latencies");
   }
 
-  datasets::Pool pool_;
   StructuredLibrary library_;
   structured::DescriptorPrior descriptor_prior_;
   std::uint64_t seed_;
   structured::StructuredPosteriorOptions options_;
-  std::optional<Knowledge> knowledge_;
   mutable std::once_flag hashed_;
   mutable std::string pool_hash_;
 };
@@ -197,10 +191,8 @@ std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   structured::StructuredPosteriorOptions options;
   if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
-  std::optional<Knowledge> knowledge;
-  if (is_knowledge(archive)) knowledge = get_knowledge(archive);
   return std::make_unique<StructuredPoolModel>(std::move(pool), std::move(library), std::move(prior), seed_of(card),
-                                               options, std::move(knowledge));
+                                               options, get_knowledge(archive));
 }
 
 std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive) {

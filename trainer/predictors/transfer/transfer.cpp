@@ -53,10 +53,10 @@ Proxy line_through(const std::vector<double>& proxy_ms, const std::vector<double
   return proxy;
 }
 
-class Transfer : public ModelOfRows {
+class Transfer : public ModelOfPool {
  public:
   explicit Transfer(datasets::Pool pool)
-      : ModelOfRows(std::move(pool), "transfer"), library_(structured::library_of(pool_)) {}
+      : ModelOfPool(std::move(pool), "transfer"), library_(structured::library_of(pool_)) {}
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     return structured::latencies_of_pool(library_, pool_, architectures);

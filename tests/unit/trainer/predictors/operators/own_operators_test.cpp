@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "nasbench/spaces/networks.h"
+#include "nasbench/support/numbers_below.h"
 #include "tests/unit/trainer/predictors/operators/cost_bench.h"
 #include "tests/unit/trainer/predictors/operators/specifications.h"
+#include "trainer/predictors/operators/expected_times.h"
 #include "trainer/predictors/operators/own_entry.h"
 
 namespace tenshot::trainer::operators {
@@ -79,6 +81,35 @@ TEST(OwnOperators, AreOfTheNetworksThatWereProfiled) {
   EXPECT_EQ(profiled({}), 0u);
   EXPECT_EQ(profiled({{made.wide, 3, "profiled-a"}, {made.narrow, 5, "profiled-a"}, {made.wide, 9, "other"}}), 1u);
   EXPECT_EQ(profiled({{made.wide, 4, ""}}), 2u) << "a time of no network is one of each";
+}
+
+/// Of convolutions that take as long as they have channels, one takes a tenth of that, which trees with several
+/// operators in a leaf cannot follow.
+TEST(OwnOperators, CorrectThoseNearbyByWhatTreesLeaveOfThem) {
+  if (!has_xgboost()) GTEST_SKIP() << "this program was built without XGBoost";
+  FeatureMap map;
+  map.raw = numbers_below(raw_feature_count());
+  map.unit = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(map.raw.size()));
+  CostLibrary library;
+  library.costs = Eigen::MatrixXd::Constant(1, map.unit.size(), 1e-6);
+  library.operator_features = map.raw.size();
+  library.median_ms = Eigen::VectorXd::Ones(1);
+  library.differences = Eigen::MatrixXd::Zero(1, 1);
+  OwnOperators own;
+  for (int i = 0; i < 40; ++i) {
+    own.operators.push_back(convolution(3, 1, 16 + 4 * i, 16 + 4 * i, 14));
+    own.latency_ms.push_back((i == 20 ? 0.1 : 1) * (16.0 + 4 * i));
+  }
+  const OperatorSpecification odd = own.operators[20], other_window = convolution(5, 1, 96, 96, 14);
+  const auto expected = [&](double reach) {
+    return expected_times(map, library, own, Eigen::VectorXd::Constant(map.unit.size(), 1e-6), {odd, other_window},
+                          reach);
+  };
+  const std::vector<double> by_trees = expected(0), corrected = expected(0.01);
+  EXPECT_GT(by_trees[0], 30);
+  EXPECT_LT(corrected[0], 20) << "it takes 9.6 ms";
+  EXPECT_GT(corrected[0], 9.6) << "one time is not believed whole";
+  EXPECT_EQ(corrected[1], by_trees[1]) << "no own operator has its window";
 }
 
 TEST(OwnOperators, CountAsMuchAsOtherDevicesFromTenNetworksAndThreeTimesAsMuchFromThirty) {
