@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -22,6 +21,7 @@
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/passing_file.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -227,8 +227,7 @@ StartRow row_of(const std::vector<FreshStart>& starts, const std::vector<double>
 StartJournal::StartJournal(std::filesystem::path file, const NetworkSpace& space)
     : file_(std::move(file)), space_(space) {
   if (!std::filesystem::exists(file_)) return;
-  std::istringstream lines(read_file(file_));
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : parts_between(read_file(file_), "\n")) {
     try {
       const nlohmann::json entry = parse_json(line, file_.string());
       const Architecture architecture = space_.parse(entry.at("architecture").get<std::string>());

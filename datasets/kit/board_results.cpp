@@ -15,6 +15,7 @@
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -142,8 +143,7 @@ std::vector<double> times_from_perf_test(std::string_view text, const std::strin
   constexpr int fields_after_time = 3;  // counted from the right: the model's name may hold commas
   constexpr double ms_per_s = 1000;
   std::vector<double> times;
-  std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : parts_between(std::string(text), "\n")) {
     std::size_t end = line.size();
     int fields = 0;
     for (; fields < fields_after_time && end != std::string::npos && end != 0; ++fields) end = line.rfind(',', end - 1);
@@ -183,8 +183,7 @@ std::map<std::string, PerfStatCount> parse_perf_stat(std::string_view text) {
 KitNotes read_notes(const std::filesystem::path& path) {
   KitNotes notes;
   if (!is_file(path)) return notes;
-  std::istringstream lines(read_file(path));
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : parts_between(read_file(path), "\n")) {
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos || equals == 0) continue;
     notes.emplace(excerpt(trimmed(line.substr(0, equals))), excerpt(trimmed(line.substr(equals + 1)), 200));

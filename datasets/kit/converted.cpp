@@ -61,14 +61,12 @@ fs::path second_file(const fs::path& file, const Format& format) {
 }
 
 std::vector<fs::path> files_in(const fs::path& folder) {
-  std::error_code error;
+  std::error_code error, ignored;
   std::vector<fs::path> files;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->is_regular_file(ignored)) files.push_back(entry->path());
+  for (const fs::path& file : entries_of(folder, &error)) {
+    if (fs::is_regular_file(file, ignored)) files.push_back(file);
   }
   if (error) throw FileError(folder.string() + ": " + error.message() + "; expected a folder of converted models");
-  std::sort(files.begin(), files.end());
   return files;
 }
 

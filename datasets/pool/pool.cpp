@@ -124,14 +124,10 @@ std::vector<fs::path> device_folders(const fs::path& folder) {
                     (fs::exists(folder, error) ? ": is a file, expected a pool's folder" : ": no such folder"));
   }
   std::vector<fs::path> folders;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::error_code no_folder;
-    const bool hidden = entry->path().filename().string().front() == '.';
-    if (!hidden && entry->is_directory(no_folder) && !is_other_pool(entry->path())) folders.push_back(entry->path());
+  for (const fs::path& entry : entries_of(folder)) {
+    const bool hidden = entry.filename().string().front() == '.';
+    if (!hidden && fs::is_directory(entry, error) && !is_other_pool(entry)) folders.push_back(entry);
   }
-  if (error) throw FileError(folder.string() + ": cannot list this folder (" + error.message() + ")");
-  std::sort(folders.begin(), folders.end());
   return folders;
 }
 

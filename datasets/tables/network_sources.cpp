@@ -36,16 +36,12 @@ nasbench::NamedNetwork read_named(const fs::path& file, const nasbench::NetworkR
 /// it.
 std::vector<fs::path> network_files_of(const fs::path& folder) {
   std::map<std::string, std::pair<std::size_t, fs::path>> by_name;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    if (!nasbench::is_network_file(entry->path())) continue;
-    const auto rank =
-        static_cast<std::size_t>(&nasbench::network_format(entry->path()) - nasbench::network_formats().data());
-    const auto [known, added] = by_name.try_emplace(entry->path().stem().string(), rank, entry->path());
-    if (!added && rank < known->second.first) known->second = {rank, entry->path()};
+  for (const fs::path& file : entries_of(folder)) {
+    if (!nasbench::is_network_file(file)) continue;
+    const auto rank = static_cast<std::size_t>(&nasbench::network_format(file) - nasbench::network_formats().data());
+    const auto [known, added] = by_name.try_emplace(file.stem().string(), rank, file);
+    if (!added && rank < known->second.first) known->second = {rank, file};
   }
-  if (error) throw FileError(folder.string() + ": cannot list this folder (" + error.message() + ")");
   if (by_name.empty()) {
     throw InputError(folder.string() + ": holds no network, expected files such as resnet18.onnx (" +
                      joined(nasbench::network_suffixes()) + ")");

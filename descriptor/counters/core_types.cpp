@@ -1,11 +1,11 @@
 #include "descriptor/counters/core_types.h"
 
-#include <algorithm>
 #include <fstream>
 #include <optional>
 #include <set>
 #include <system_error>
 
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
@@ -28,15 +28,11 @@ bool listed(const std::string& list, int cpu) {
 
 std::vector<std::string> core_types(const std::filesystem::path& sources) {
   std::vector<std::string> types;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(sources, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    std::error_code no_matter;
-    if (name == "cpu" || name == "cpum_cf" || std::filesystem::exists(entry->path() / "cpus", no_matter)) {
-      types.push_back(name);
-    }
+  std::error_code no_matter;
+  for (const std::filesystem::path& entry : entries_of(sources, &no_matter)) {
+    const std::string name = entry.filename().string();
+    if (name == "cpu" || name == "cpum_cf" || std::filesystem::exists(entry / "cpus", no_matter)) types.push_back(name);
   }
-  std::sort(types.begin(), types.end());
   return types;
 }
 

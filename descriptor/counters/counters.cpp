@@ -15,6 +15,7 @@
 
 #include "descriptor/counters/perf_diagnosis.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 
@@ -79,11 +80,8 @@ perf_event_attr encode(const std::string& name) {
 std::vector<int> threads_of_this_process() {
   std::vector<int> threads;
   std::error_code error;
-  for (std::filesystem::directory_iterator entry("/proc/self/task", error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (const auto thread = parse_integer(entry->path().filename().string())) {
-      threads.push_back(static_cast<int>(*thread));
-    }
+  for (const std::filesystem::path& entry : entries_of("/proc/self/task", &error)) {
+    if (const auto thread = parse_integer(entry.filename().string())) threads.push_back(static_cast<int>(*thread));
   }
   if (error || threads.empty()) throw Error("cannot list this process's threads in /proc/self/task: is /proc mounted?");
   return threads;

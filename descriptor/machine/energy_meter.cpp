@@ -11,6 +11,7 @@
 #include "descriptor/machine/machine.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 
@@ -30,11 +31,9 @@ double number_in(const fs::path& path) {
 std::vector<fs::path> entries(const fs::path& folder, const std::string& beginning = "") {
   std::vector<fs::path> found;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    if (entry->path().filename().string().compare(0, beginning.size(), beginning) == 0) found.push_back(entry->path());
+  for (const fs::path& entry : entries_of(folder, &error)) {
+    if (entry.filename().string().compare(0, beginning.size(), beginning) == 0) found.push_back(entry);
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 

@@ -11,6 +11,7 @@
 
 #include "descriptor/machine/machine.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -56,10 +57,10 @@ std::optional<std::uint64_t> steal_ticks(std::string_view proc_stat, const std::
 std::optional<std::uint64_t> wait_nanoseconds(const std::filesystem::path& tasks) {
   std::uint64_t sum = 0;
   std::error_code unreadable;
-  std::filesystem::directory_iterator task(tasks, unreadable);
-  if (unreadable || task == std::filesystem::directory_iterator()) return std::nullopt;
-  for (; task != std::filesystem::directory_iterator(); task.increment(unreadable)) {
-    std::istringstream numbers(content_of(task->path() / "schedstat"));  // empty once the thread has ended
+  const std::vector<std::filesystem::path> threads = entries_of(tasks, &unreadable);
+  if (unreadable || threads.empty()) return std::nullopt;
+  for (const std::filesystem::path& thread : threads) {
+    std::istringstream numbers(content_of(thread / "schedstat"));  // empty once the thread has ended
     std::uint64_t run = 0, wait = 0;
     if (!(numbers >> run >> wait)) return std::nullopt;
     sum += wait;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -173,6 +174,18 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 }
 
 void write_file_quickly(const fs::path& path, std::string_view content) { replace_file(path, content, false); }
+
+std::vector<fs::path> entries_of(const fs::path& folder, std::error_code* unread) {
+  std::error_code error;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    entries.push_back(entry->path());
+  }
+  if (error && !unread) throw FileError(folder.string() + ": cannot list this folder (" + error.message() + ")");
+  if (unread) *unread = error;
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
 
 void make_folder(const fs::path& path) {
   std::error_code error;

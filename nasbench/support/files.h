@@ -6,6 +6,8 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 namespace tenshot {
 
@@ -45,6 +47,9 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 /// As write_file_atomically, without forcing the bytes to disk: survives the death of the process, not of the
 /// machine. For state that is rewritten many times a minute.
 void write_file_quickly(const std::filesystem::path& path, std::string_view content);
+
+/// What stands in a folder, by name. Throws FileError where it cannot be listed, unless `unread` is to hold why.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::error_code* unread = nullptr);
 
 /// Makes the folder and its parents. Throws FileError where that cannot be done (a file stands in the way).
 void make_folder(const std::filesystem::path& path);

@@ -17,6 +17,7 @@
 #include <system_error>
 #include <vector>
 
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot {
@@ -69,8 +70,8 @@ bool is_unused(const fs::path& path, int flags) {
 std::vector<std::string> temporary_names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    std::string name = entry->path().filename().string();
+  for (const fs::path& entry : entries_of(folder, &error)) {
+    std::string name = entry.filename().string();
     const std::size_t at = name.rfind(marker);
     if (at == std::string::npos || at == 0) continue;
     if (process_of(std::string_view(name).substr(at + marker.size()))) names.push_back(std::move(name));
@@ -148,16 +149,16 @@ void remove_stale_temporaries_of(const fs::path& target) {
 void remove_stale_folders(const fs::path& parent, const std::string& prefix) {
   const std::string start = prefix + "-";
   std::error_code error;
-  for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const fs::path& entry : entries_of(parent, &error)) {
+    const std::string name = entry.filename().string();
     const std::size_t dash = name.find('-', start.size());
     if (name.compare(0, start.size(), start) != 0 || dash == std::string::npos) continue;
     const auto process = process_of(std::string_view(name).substr(start.size(), dash - start.size()));
     struct stat status {};
-    if (!process || !is_dead(*process) || ::lstat(entry->path().c_str(), &status) != 0) continue;
-    if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || !is_unused(entry->path(), O_DIRECTORY)) continue;
+    if (!process || !is_dead(*process) || ::lstat(entry.c_str(), &status) != 0) continue;
+    if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || !is_unused(entry, O_DIRECTORY)) continue;
     std::error_code ignored;
-    fs::remove_all(entry->path(), ignored);
+    fs::remove_all(entry, ignored);
   }
 }
 

@@ -1,6 +1,5 @@
 #include "trainer/cli/cold.h"
 
-#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -78,8 +77,7 @@ void add_plan_options(OptionParser& options) {
   options.text("cache", "transformed weights that are stored: planned, none, all", "planned");
   options.text("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core", "1");
   options.text("starts",
-               "starts of the plan in fresh processes, by which the stages are corrected and planned with anew; 0: the "
-               "stages as they were measured",
+               "starts of the plan in fresh processes, which correct the stages it is planned with; 0: as measured",
                "0");
   options.text("page-cache",
                "what starts find: dropped (files come from the disk), or kept (of a program started again and again)",
@@ -149,12 +147,11 @@ using trainer::cold_stages::PredictedStart;
 std::vector<std::filesystem::path> stage_files(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path)) return {path};
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  for (const std::filesystem::path& file : entries_of(path)) {
+    if (file.extension() == ".json") files.push_back(file);
   }
   if (files.empty())
     throw InputError("'" + path.string() + "' has no file of stages (*.json, by `tenshot cold measure`)");
-  std::sort(files.begin(), files.end());
   return files;
 }
 

@@ -37,26 +37,23 @@ Joined join(const trainer::PredictionTable& table, const datasets::MeasuredSourc
       continue;
     }
     joined.measured_ms.push_back(truth.latency_ms[i]);
-    joined.predictions.latency_ms.push_back(table.predictions.latency_ms[found->second]);
-    if (table.predictions.lower_ms.empty()) continue;
-    joined.predictions.lower_ms.push_back(table.predictions.lower_ms[found->second]);
-    joined.predictions.upper_ms.push_back(table.predictions.upper_ms[found->second]);
+    joined.predictions.add(table.predictions, found->second);
   }
   return joined;
 }
 
 /// Takes out of `truth` what is in `excluded`; how many that were.
 std::size_t leave_out(datasets::MeasuredSource& truth, const ArchitectureSet& excluded) {
-  datasets::MeasuredSource kept;
-  for (std::size_t i = 0; i < truth.architectures.size(); ++i) {
+  const std::size_t all = truth.architectures.size();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < all; ++i) {
     if (excluded.count(truth.architectures[i]) != 0) continue;
-    kept.architectures.push_back(truth.architectures[i]);
-    kept.latency_ms.push_back(truth.latency_ms[i]);
+    truth.architectures[kept] = truth.architectures[i];
+    truth.latency_ms[kept++] = truth.latency_ms[i];
   }
-  const std::size_t left_out = truth.architectures.size() - kept.architectures.size();
-  truth.architectures = std::move(kept.architectures);
-  truth.latency_ms = std::move(kept.latency_ms);
-  return left_out;
+  truth.architectures.resize(kept);
+  truth.latency_ms.resize(kept);
+  return all - kept;
 }
 
 /// What a predictor was adapted on, as its card says.

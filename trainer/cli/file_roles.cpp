@@ -38,16 +38,6 @@ constexpr std::array<const char*, 5> experiment_files = {"experiment.json", "res
                                                          "predictions.csv", "README.md"};
 constexpr std::array<const char*, 2> experiment_folders = {"models", "cells"};
 
-/// What stands in a folder, as far as that can be read.
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error))
-    entries.push_back(entry->path());
-  return entries;
-}
-
 bool is_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
@@ -74,19 +64,20 @@ void FileRoles::reads(const std::string& what, const fs::path& path) {
 
 void FileRoles::reads_folder(const std::string& what, const fs::path& folder) {
   inputs_.push_back(role_of(what, folder, STDIN_FILENO, true));
-  for (const fs::path& entry : entries_of(folder)) {
-    for (const fs::path& inner : entries_of(entry)) {
+  std::error_code error;
+  for (const fs::path& entry : entries_of(folder, &error)) {
+    for (const fs::path& inner : entries_of(entry, &error)) {
       if (is_file(inner)) reads(what, inner);
     }
   }
 }
 
 void FileRoles::reads_kit(const std::string& what, const fs::path& folder) {
+  std::error_code error;
   for (const char* part : {"models", "results"}) {
-    std::error_code error;
     if (fs::is_directory(folder / part, error)) inputs_.push_back(role_of(what, folder / part, STDIN_FILENO, true));
   }
-  for (const fs::path& entry : entries_of(folder)) {
+  for (const fs::path& entry : entries_of(folder, &error)) {
     if (std::find(kit_files.begin(), kit_files.end(), entry.filename()) != kit_files.end()) reads(what, entry);
   }
 }
@@ -107,7 +98,7 @@ void FileRoles::reads_measured(const std::string& what, const fs::path& path) {
 void FileRoles::reads_networks(const std::string& what, const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return reads(what, path);
-  for (const fs::path& entry : entries_of(path)) {
+  for (const fs::path& entry : entries_of(path, &error)) {
     if (nasbench::is_network_file(entry) || entry.filename() == "networks.json") reads(what, entry);
   }
 }
@@ -128,7 +119,8 @@ void FileRoles::writes_experiment(const std::string& what, const fs::path& folde
 }
 
 void FileRoles::writes_devices(const std::string& what, const fs::path& folder) {
-  for (const fs::path& entry : entries_of(folder)) {
+  std::error_code error;
+  for (const fs::path& entry : entries_of(folder, &error)) {
     for (const char* name : device_files) {
       if (is_file(entry / name)) writes(what, entry / name);
     }

@@ -24,17 +24,19 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 /// The text of a JSON value: strings as they are, everything else as JSON.
 std::string text_of(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
-void add_if_there(Facts& facts, const nlohmann::json& object, const std::string& key, const std::string& label) {
-  if (object.is_object() && object.contains(key)) facts.emplace_back(label, text_of(object[key]));
+void add_if_there(Facts& facts, const nlohmann::json& object,
+                  const std::vector<std::pair<std::string, std::string>>& known) {
+  for (const auto& [key, label] : known) {
+    if (object.is_object() && object.contains(key)) facts.emplace_back(label, text_of(object[key]));
+  }
 }
 
 std::string ids_of(const nlohmann::json& devices) {
-  std::string ids;
+  std::vector<std::string> ids;
   for (const nlohmann::json& device : devices) {
-    if (!device.is_object() || !device.contains("id")) continue;
-    ids += (ids.empty() ? "" : ", ") + text_of(device["id"]);
+    if (device.is_object() && device.contains("id")) ids.push_back(text_of(device["id"]));
   }
-  return ids;
+  return joined(ids);
 }
 
 /// A line for each source of knowledge: "source: NAME (LICENCE, 12 of 40 device-runtimes), URL".
@@ -60,23 +62,16 @@ Facts describe_archive(const std::string& bytes, const std::string& file) {
   const trainer::Archive archive = trainer::Archive::parse(bytes, file);
   const nlohmann::json& card = archive.card;
   Facts facts;
-  add_if_there(facts, card, "content", "what");
-  add_if_there(facts, card, "predictor", "predictor");
-  add_if_there(facts, card, "space", "space");
-  add_if_there(facts, card, "quantity", "quantity");
+  add_if_there(facts, card,
+               {{"content", "what"}, {"predictor", "predictor"}, {"space", "space"}, {"quantity", "quantity"}});
   if (card.contains("pool") && card["pool"].is_object() && card["pool"].contains("devices")) {
     facts.emplace_back("pool", std::to_string(card["pool"]["devices"].size()) +
                                    " device-runtimes: " + ids_of(card["pool"]["devices"]));
   }
   add_sources(facts, card);
-  add_if_there(facts, card, "known_device", "device");
-  add_if_there(facts, card, "measured", "adapted to");
-  add_if_there(facts, card, "explanation", "found");
-  add_if_there(facts, card, "seed", "seed");
-  if (card.contains("versions")) {
-    add_if_there(facts, card["versions"], "tenshot", "tenshot");
-    add_if_there(facts, card["versions"], "libtorch", "LibTorch");
-  }
+  add_if_there(facts, card,
+               {{"known_device", "device"}, {"measured", "adapted to"}, {"explanation", "found"}, {"seed", "seed"}});
+  add_if_there(facts, card.value("versions", nlohmann::json()), {{"tenshot", "tenshot"}, {"libtorch", "LibTorch"}});
   return facts;
 }
 
@@ -128,10 +123,9 @@ Facts describe_pool(const fs::path& folder, std::optional<datasets::Quantity> qu
 
 /// What a table with these columns is to us.
 std::string table_kind(const datasets::CsvReader& csv) {
-  const bool named = csv.find("architecture") || csv.find("network");
   if (csv.find("operation")) return "operators of networks";
   if (csv.find("trial") && csv.find("method")) return "results of an experiment";
-  if (!named) return "table without an architecture column";
+  if (!csv.find("architecture") && !csv.find("network")) return "table without an architecture column";
   if (csv.find("rank")) return "plan";
   if (csv.find("lower_ms") || csv.find("lower_mj") || csv.find("lower_mib")) return "predictions with intervals";
   if (!datasets::quantities_in(csv.header()).empty()) return "measurements or predictions";
@@ -189,11 +183,7 @@ void run(const std::vector<std::string>& arguments) {
     for (const auto& [label, text] : facts) {
       nlohmann::ordered_json& value = json[label];
       if (value.is_string()) value = nlohmann::ordered_json::array({value});
-      if (value.is_null()) {
-        value = text;
-      } else {
-        value.push_back(text);
-      }
+      value.is_null() ? void(value = text) : value.push_back(text);
     }
     std::cout << json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     return;

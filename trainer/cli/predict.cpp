@@ -77,10 +77,7 @@ Choice fastest_of(const std::vector<nasbench::Architecture>& architectures, cons
   Choice choice;
   for (const std::size_t i : order) {
     choice.architectures.push_back(architectures[i]);
-    choice.predictions.latency_ms.push_back(all.latency_ms[i]);
-    if (all.lower_ms.empty()) continue;
-    choice.predictions.lower_ms.push_back(all.lower_ms[i]);
-    choice.predictions.upper_ms.push_back(all.upper_ms[i]);
+    choice.predictions.add(all, i);
   }
   return choice;
 }

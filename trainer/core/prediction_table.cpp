@@ -40,10 +40,7 @@ std::vector<std::string> take_out_unusable(Predictions& predictions, std::vector
       continue;
     }
     usable.push_back(architectures[i]);
-    kept.latency_ms.push_back(predictions.latency_ms[i]);
-    if (predictions.lower_ms.empty()) continue;
-    kept.lower_ms.push_back(predictions.lower_ms[i]);
-    kept.upper_ms.push_back(predictions.upper_ms[i]);
+    kept.add(predictions, i);
   }
   if (!reasons.empty()) {
     architectures = std::move(usable);

@@ -28,6 +28,14 @@ struct Predictions {
   std::vector<double> latency_ms;
   std::vector<double> lower_ms;
   std::vector<double> upper_ms;
+
+  /// Appends one of `others`, with its bounds where these have some.
+  void add(const Predictions& others, std::size_t i) {
+    latency_ms.push_back(others.latency_ms[i]);
+    if (others.lower_ms.empty()) return;
+    lower_ms.push_back(others.lower_ms[i]);
+    upper_ms.push_back(others.upper_ms[i]);
+  }
 };
 
 /// How long work reports itself and is stopped.

@@ -40,7 +40,10 @@ bool is_of_its_own(const nasbench::OperatorSpecification& specification) {
 
 bool is_measured(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
   const std::string name = unusual_operator(specification);
-  if (name.empty() || (is_of_its_own(specification) && !lists_group_of(map, name))) return true;
+  const bool is_told_apart = specification.kind != nasbench::OperatorKind::opaque
+                                 ? map.unusual.count(std::string(of_8_bits)) > 0
+                                 : !is_of_its_own(specification) || lists_group_of(map, name);
+  if (name.empty() || !is_told_apart) return true;
   return map.unusual.count(name) != 0 && is_measured(map, name);
 }
 
@@ -262,6 +265,7 @@ FeatureMap make_feature_map(const NetworkSpace& space, const std::vector<Archite
     for (const std::size_t group : parts.groups_of(i)) sum[static_cast<Eigen::Index>(first_use_feature(group))] += 1;
   }
   sum[0] = static_cast<double>(architectures.size());
+  if (space.search_space() == nullptr) map.unusual.emplace(of_8_bits);
   for (const Architecture& architecture : architectures) map.unusual.merge(unusual_operators(space, architecture));
   std::vector<double> unit;
   for (std::size_t f = 0; f < known_feature_count(); ++f) {
@@ -338,6 +342,12 @@ std::set<std::string> unusual_operators(const NetworkSpace& space, const Archite
   return names;
 }
 
+void tell_measured(FeatureMap& map, std::set<std::string> measured) {
+  for (const std::string& name : map.unusual)
+    if (measured.count(name) == 0 && fits_pattern(name, "*: " + std::string(of_8_bits))) map.unmeasured.push_back(name);
+  map.unusual.merge(measured);
+}
+
 std::vector<std::string> unknown_groups(const FeatureMap& map, const NetworkSpace& space,
                                         const Architecture& architecture) {
   const std::vector<nasbench::OperatorSpecification> list = space.operator_list(architecture);
@@ -349,8 +359,9 @@ std::vector<std::string> unknown_groups(const FeatureMap& map, const NetworkSpac
     const bool measured = knows(map, count) && is_measured(map, operator_group_name(group));
     std::set<std::string> types;
     for (const nasbench::OperatorSpecification& s : list) {
-      if (s.kind != nasbench::OperatorKind::opaque || operator_group_index(s) != group) continue;
-      if (!measured || !is_measured(map, s)) types.insert(operator_type_of(s));
+      const std::string type = operator_type_of(s);
+      if (type.empty() || operator_group_index(s) != group) continue;
+      if (!measured || !is_measured(map, s)) types.insert(type);
     }
     if (measured && types.empty()) continue;
     names.push_back(operator_group_name(group) + (types.empty() ? "" : ": " + joined(types)));

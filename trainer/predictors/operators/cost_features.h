@@ -44,7 +44,9 @@ struct FeatureMap {
   Eigen::VectorXd unit;                ///< [raw.size()], positive
   std::vector<int> options;            ///< options of each decision of a layered space; else empty
   std::vector<OperatorTimes> learned;  ///< one for each further block; none in a layered space
-  std::set<std::string> unusual;       ///< operators of the pool's networks, see unusual_operator()
+  /// Operators of the pool's networks, see unusual_operator(); `of_8_bits` itself where products of bytes are told from
+  /// those of floats, as earlier files do not, and devices that execute networks in bytes.
+  std::set<std::string> unusual;
   /// Names of groups and of unusual operators that other devices of the pool measured and the known device that is
   /// predicted did not.
   std::vector<std::string> unmeasured;
@@ -91,6 +93,10 @@ FeatureTable feature_table(const FeatureMap& map, const nasbench::NetworkSpace& 
 /// Features of one operator: what it adds to those of the networks that have it, first uses aside. Of a group that the
 /// pool never saw, another stands in.
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification);
+
+/// Adds what a new device measured to `map.unusual`. Products of bytes that it did not measure are `map.unmeasured`,
+/// whatever other devices did: costs do not tell them from those of floats.
+void tell_measured(FeatureMap& map, std::set<std::string> measured);
 
 /// The unusual operators of a network by name.
 std::set<std::string> unusual_operators(const nasbench::NetworkSpace& space, const nasbench::Architecture& network);

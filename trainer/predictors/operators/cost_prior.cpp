@@ -38,11 +38,12 @@ const std::vector<DeclaredOption<Posterior>> own = {
      "What own operators of up to ten profiled networks weigh beside the 1 of all other entries; of more networks as "
      "many times more. Larger trusts profiles more."},
     {"own_error", &Posterior::own_error, Allowed(1e-3, 10),
-     "The error of the other entries, log latency, above which own operators weigh more still. Smaller trusts profiles "
-     "more."},
+     "The error of the other entries, log latency, above which own operators of ten networks or more weigh more still. "
+     "Smaller trusts profiles more."},
     {"own_reach", &Posterior::own_reach, Allowed(0, 100),
-     "How many doublings of channels, positions, products and bytes away an own operator still corrects others of its "
-     "kind and window by what trees leave of its time: the deviation of a Gaussian. 0: trees alone."},
+     "How many doublings of size away an own operator corrects others of its kind and window by what trees leave of "
+     "its "
+     "time: the deviation of a Gaussian. 0: trees alone."},
 };
 
 const Declaration<Posterior> posterior(with_mixture_options(ranges, own));

@@ -140,13 +140,18 @@ std::string operator_group_of(const OperatorSpecification& specification) {
   return group ? group_names.at(*group) : std::string();
 }
 std::string operator_type_of(const OperatorSpecification& s) {
+  if (s.kind != OperatorKind::opaque) {
+    const bool of_bytes = s.type == nasbench::ElementType::int8 || s.type == nasbench::ElementType::uint8;
+    return of_bytes && nasbench::multiply_adds(s) > 0 ? std::string(of_8_bits) : "";
+  }
   const bool is_image = s.inputs.empty() || s.inputs[0].size() == 4 || s.name.find("Conv") == std::string::npos;
   return is_image ? s.name : std::to_string(s.inputs[0].size() - 2) + "-D " + s.name;
 }
 std::string unusual_operator(const OperatorSpecification& s) {
   const std::size_t group = operator_group_index(s);
   const bool is_usual = group == recurrent || (group == linear && s.weight_bits == 0);
-  return s.kind != OperatorKind::opaque || is_usual ? "" : group_names.at(group) + ": " + operator_type_of(s);
+  const std::string type = s.kind == OperatorKind::opaque && is_usual ? "" : operator_type_of(s);
+  return type.empty() ? "" : group_names.at(group) + ": " + type;
 }
 std::size_t raw_feature_count() { return 1 + group_count * measures_of_group; }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nasbench/graph/operator_specification.h"
@@ -13,16 +14,19 @@ namespace tenshot::trainer::operators {
 /// Operators whose costs are learned together: 1×1 convolutions, depthwise convolutions, pools and so on. A reshape
 /// belongs to none: it moves no number.
 std::size_t operator_group_count();
+/// The type of products of bytes, which devices that measured products of floats have not.
+constexpr std::string_view of_8_bits = "of 8 bits";
 const std::string& operator_group_name(std::size_t group);
 /// The group that an operator belongs to; operator_group_count() for one that moves no number.
 std::size_t operator_group_index(const nasbench::OperatorSpecification& specification);
 /// The name of that group; empty for an operator that moves no number.
 std::string operator_group_of(const nasbench::OperatorSpecification& specification);
-/// The name of an operator that is of no kind of ours, with its dimensions where it is a convolution: "3-D Conv".
+/// What tells an operator from others of its group: the name of one that is of no kind of ours, with its dimensions
+/// where it is a convolution ("3-D Conv"), or that a file multiplies bytes (of_8_bits); empty for all others.
 std::string operator_type_of(const nasbench::OperatorSpecification& specification);
-/// "convolution: 3-D Conv": group and type of an operator that is of no kind of ours, is counted with those of a group,
-/// and may cost otherwise than they do: other convolutions, packed weights, attention, and all that multiply nothing.
-/// Empty for all others.
+/// "convolution: 3-D Conv": group and type of an operator that is counted with those of a group and may cost otherwise
+/// than they do: of no kind of ours other convolutions, packed weights, attention, and all that multiply nothing; of
+/// our kinds products of bytes. Empty for all others.
 std::string unusual_operator(const nasbench::OperatorSpecification& specification);
 
 /// Groups that stand in for one that a pool never saw, the most alike first; for operators of no kind of ours without

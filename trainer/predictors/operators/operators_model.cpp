@@ -97,10 +97,12 @@ class OperatorsModel : public ModelOfPool {
     if (has_own) devices.emplace_back("itself, by the times of its operators");
     for (const DeviceKind& kind : library.kinds) devices.push_back("what is usual for " + kind.name);
     std::vector<std::string> names;
+    std::set<std::string> measured;
     for (const Architecture& architecture : set.architectures) {
       names.push_back(pool_.space->format(architecture));
-      map.unusual.merge(operators::unusual_operators(*pool_.space, architecture));
+      measured.merge(operators::unusual_operators(*pool_.space, architecture));
     }
+    operators::tell_measured(map, std::move(measured));
     put_explanation(card, get_quantity(card), own.told);
     put_explanation(card, get_quantity(card), operators::explanation_lines(posterior, map, features, devices, names));
     widen_by_fleet(posterior, set);
@@ -158,6 +160,7 @@ class OperatorsModel : public ModelOfPool {
     put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
     FeatureMap map = learned_.map;
     if (!learned_.library.unmeasured.empty()) map.unmeasured = learned_.library.unmeasured[device];
+    if (pool_.devices[device].precision == "int8") map.unusual.erase(std::string(operators::of_8_bits));
     return predictor_of(std::move(map), std::move(posterior), std::move(card));
   }
 

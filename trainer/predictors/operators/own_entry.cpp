@@ -191,9 +191,9 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
     if (component.entry >= others.size()) ++component.entry;  // kinds stand behind the own entry
   }
   for (CostComponent& component : own.components) component.entry = others.size();
-  // The power makes the share change quickly.
-  const double times_few = std::max(1.0, static_cast<double>(profiled) / 10);
-  const double errors = error_left_out(rest, set, options) / options.own_error;
+  // Own operators of fewer than ten networks err more. The power makes the share change quickly.
+  const double tens = static_cast<double>(profiled) / 10, times_few = std::max(1.0, tens);
+  const double errors = error_left_out(rest, set, options) * std::sqrt(std::min(1.0, tens)) / options.own_error;
   const double share = 1 - 1 / (1 + options.own_weight * times_few * std::max(1.0, std::pow(errors, 4)));
   weigh(both, 1 - share);
   weigh(own, share);

@@ -208,6 +208,31 @@ OperatorSpecification opaque(const std::string& type) {
   return operation;
 }
 
+/// Networks of bytes are common, and devices have kernels of their own for them.
+TEST(CostFeatures, ProductsOfBytesAreUnknownToADeviceThatMeasuredProductsOfFloats) {
+  OperatorSpecification of_bytes = convolution(3, 1, 4, 8, 5);
+  of_bytes.type = nasbench::ElementType::int8;
+  OperatorSpecification moved = of_bytes;
+  moved.kind = OperatorKind::max_pool;
+  const nasbench::Architecture floats = network("of floats", {convolution(3, 1, 4, 8, 5)});
+  const nasbench::Architecture bytes = network("of bytes", {of_bytes, moved});
+  const std::vector<std::string> named = {"convolution: of 8 bits", "pool"};
+  FeatureMap map = make_feature_map(nasbench::networks(), {floats});
+  EXPECT_EQ(unknown_groups(map, nasbench::networks(), bytes), named);
+  EXPECT_TRUE(unknown_groups(map, nasbench::networks(), floats).empty());
+
+  FeatureMap of_both = make_feature_map(nasbench::networks(), {floats, bytes});
+  EXPECT_TRUE(unknown_groups(of_both, nasbench::networks(), bytes).empty());
+  tell_measured(of_both, unusual_operators(nasbench::networks(), floats));
+  EXPECT_EQ(unknown_groups(of_both, nasbench::networks(), bytes), std::vector<std::string>{named[0]})
+      << "other devices' costs do not tell bytes from floats";
+  tell_measured(map, unusual_operators(nasbench::networks(), bytes));
+  EXPECT_EQ(unknown_groups(map, nasbench::networks(), bytes), std::vector<std::string>{named[1]});
+
+  map.unusual.clear();  // a file of an earlier version, or a device that executes networks in bytes
+  EXPECT_EQ(unknown_groups(map, nasbench::networks(), bytes), std::vector<std::string>{named[1]});
+}
+
 TEST(CostFeatures, AnOperatorOfATypeThatNobodyMeasuredCountsAsWhatIsMostLikeIt) {
   OperatorSpecification sum = opaque("");
   sum.kind = OperatorKind::add;
