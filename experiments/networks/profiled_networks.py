@@ -34,8 +34,11 @@ thirty networks they count three times as much as the others, and from a smaller
 Methods that have profiles plan for them, as `plan --profile` does: a measurement is expected to be off by .03, where one without a
 profile is by .1 ([chosen inside](../../search/README.md#profiled_search)). The plan for latencies was tried on splits 1 and 2 of
 this page before, by hand: by `both` 61.9, 81.8, 21.7 and 43.1 % from ten networks, and 75.9, 84.1, 42.8 and 60.3 from thirty, in the
-tables' order. The error of the others from which own operators count more is .1 since, [chosen inside](../../search/README.md#profiled_search)
-too; with .2 these tables held 65.5, 75.2, 26.5 and 58.1 % from ten networks and 73.5, 81.3, 47.4 and 65.9 from thirty.
+tables' order. The error of the others from which own operators count more, .06, and how far these correct others nearby are
+[chosen inside](../../search/README.md#profiled_search) too, where they bring 2.9 points from ten networks and 0.8 from thirty. With .1 and
+without the correction, these tables held 67.5, 75.7, 25.9 and 60.0 % from ten networks and 73.4, 80.8, 47.4 and 67.2 from thirty, and
+with .2 65.5, 75.2, 26.5 and 58.1, and 73.5, 81.3, 47.4 and 65.9. Rows of three networks with profiles were run again alone, when the
+error that counts came to grow with the root of ten over a smaller number of networks.
 
 What is missing on channels-last is in the operators' times, not between the operators: sums of what the operators of the networks
 held out inside really took are within ±10 % for 90 % of them, once one factor is taken off. Of what was predicted there, networks
