@@ -55,7 +55,7 @@ class ModelOfPool : public PoolModel {
   Archive to_archive() const override {
     return knowledge_ ? knowledge_archive(pool_, *knowledge_, kind_) : checkpoint_archive(pool_, kind_);
   }
-  /// What their arithmetic lets expect, on every device.
+  /// The multiply–adds of each, in millions, on every device.
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     std::vector<double> expected;
     for (const Architecture& a : architectures) {

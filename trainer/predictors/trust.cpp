@@ -22,7 +22,7 @@ double typical_half_width(const Predictions& predictions) {
   return *middle;
 }
 
-std::string in_words(double half_width) {
+std::string half_width_in_words(double half_width) {
   if (half_width < 0.95) return "±" + significant_digits(100 * half_width, 2) + " %";
   const double factor = half_width + std::hypot(half_width, 1);  // f of an interval from latency / f to latency · f
   return "a factor of " + (factor < 10 ? significant_digits(factor, 2) : decimals(factor, 0));

@@ -20,7 +20,7 @@ constexpr double judged_confidence = 0.9;
 double typical_half_width(const Predictions& predictions);
 
 /// Half a width in words: "±12 %", or "a factor of 2.4" where ±120 % would say that a latency may be below zero.
-std::string in_words(double half_width);
+std::string half_width_in_words(double half_width);
 
 enum class Trust : std::uint8_t {
   good,     ///< half the width is at most 10 %

@@ -20,7 +20,7 @@ std::string worth_of_more(const Verdict& verdict) {
   constexpr double little = 0.9;
   if (!verdict.further) return "";
   if (*verdict.further > little * verdict.half_width) return "; three more would narrow that little";
-  return "; three more would narrow that to " + in_words(*verdict.further);
+  return "; three more would narrow that to " + half_width_in_words(*verdict.further);
 }
 
 }  // namespace
@@ -74,9 +74,10 @@ std::optional<Verdict> kept_verdict(const Archive& archive) {
 }
 
 std::string in_words(const Verdict& verdict) {
-  std::string text =
-      std::string(word(verdict.trust)) + ": expect nine of ten predictions within " + in_words(verdict.half_width);
-  if (verdict.of_other_kinds) text += ", of networks of other kinds within " + in_words(*verdict.of_other_kinds);
+  std::string text = std::string(word(verdict.trust)) + ": expect nine of ten predictions within " +
+                     half_width_in_words(verdict.half_width);
+  if (verdict.of_other_kinds)
+    text += ", of networks of other kinds within " + half_width_in_words(*verdict.of_other_kinds);
   text += " (from " + std::to_string(verdict.measurements) +
           (verdict.measurements == 1 ? " measurement" : " measurements") + worth_of_more(verdict);
   if (verdict.warnings > 0) text += verdict.warnings == 1 ? ", see the warning" : ", see the warnings";

@@ -42,8 +42,7 @@ const std::vector<DeclaredOption<Posterior>> own = {
      "Smaller trusts profiles more."},
     {"own_reach", &Posterior::own_reach, Allowed(0, 100),
      "How many doublings of size away an own operator corrects others of its kind and window by what trees leave of "
-     "its "
-     "time: the deviation of a Gaussian. 0: trees alone."},
+     "its time: the deviation of a Gaussian. 0: trees alone."},
 };
 
 const Declaration<Posterior> posterior(with_mixture_options(ranges, own));

@@ -16,9 +16,9 @@ namespace tenshot::trainer::operators {
 std::vector<nasbench::OperatorSpecification> operators_to_learn(const datasets::Pool& pool, const OwnOperators& own);
 
 /// What operators take on a new device, ms: boosted trees over the times of `own` correct what `costs_ms` expects of
-/// each, [features of the map], and see how the devices of `library` differ from that; what they leave of the times is
-/// taken off operators nearby (PosteriorOptions::own_reach). Of operators that are executed on their own only
-/// sometimes, the mean. `own` and `operators` have at least one operator.
+/// each, [features of the map], and see how the devices of `library` differ from that; what they leave of those times
+/// corrects operators nearby (PosteriorOptions::own_reach). Of operators that are executed on their own only sometimes,
+/// the mean. `own` and `operators` have at least one operator.
 std::vector<double> expected_times(const FeatureMap& map, const CostLibrary& library, const OwnOperators& own,
                                    const Eigen::VectorXd& costs_ms,
                                    const std::vector<nasbench::OperatorSpecification>& operators, double own_reach);

@@ -14,7 +14,7 @@ namespace tenshot::trainer::operators {
 /// Operators whose costs are learned together: 1×1 convolutions, depthwise convolutions, pools and so on. A reshape
 /// belongs to none: it moves no number.
 std::size_t operator_group_count();
-/// The type of products of bytes, which devices that measured products of floats have not.
+/// The type of operators that multiply bytes: the measures of a group do not tell them from those that multiply floats.
 constexpr std::string_view of_8_bits = "of 8 bits";
 const std::string& operator_group_name(std::size_t group);
 /// The group that an operator belongs to; operator_group_count() for one that moves no number.

@@ -22,10 +22,10 @@ TEST(Trust, IsTheMedianHalfWidthOfTheIntervals) {
 }
 
 TEST(Trust, HalfAWidthThatReachesZero_IsSaidAsAFactor) {
-  EXPECT_EQ(in_words(0.123), "±12 %");
-  EXPECT_EQ(in_words(0.94), "±94 %");
-  EXPECT_EQ(in_words((4 - 0.25) / 2), "a factor of 4") << "of an interval from a fourth to four times";
-  EXPECT_EQ(in_words(100), "a factor of 200");
+  EXPECT_EQ(half_width_in_words(0.123), "±12 %");
+  EXPECT_EQ(half_width_in_words(0.94), "±94 %");
+  EXPECT_EQ(half_width_in_words((4 - 0.25) / 2), "a factor of 4") << "of an interval from a fourth to four times";
+  EXPECT_EQ(half_width_in_words(100), "a factor of 200");
 }
 
 TEST(Trust, NextMeasurementsNarrowWhatIsUncertain) {
