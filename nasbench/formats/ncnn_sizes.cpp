@@ -55,6 +55,7 @@ void resize(LayerReader& layer) {
   NetworkNode node = layer.node(OperatorKind::resize, shape);
   node.inputs = {image};
   node.operation.constants.clear();
+  if (mode == "cubic") node.operation.name = mode;
   node.attributes.mode = layer.whole(6, 0) != 0 && mode == "linear" ? "linear_aligned" : mode;
   layer.give(layer.builder().append(std::move(node)));
 }

@@ -120,6 +120,7 @@ bool pad(Conversion& c) {
 bool resize(Conversion& c) {
   if (!first_input_alone(c)) return false;
   std::string mode = text_attribute(c.node, "mode", "nearest");
+  if (mode == "cubic") c.result.operation.name = mode;  // of sixteen numbers each: it takes far longer than the others
   const std::string at = text_attribute(c.node, "coordinate_transformation_mode",
                                         c.node.op_type() == "Resize" ? "half_pixel" : "asymmetric");
   const std::string rounding = text_attribute(c.node, "nearest_mode", "round_prefer_floor");

@@ -72,12 +72,11 @@ void add_adapt_options(OptionParser& options) {
                "operators: an operators.csv with what operators take inside the measured networks, in the place of the "
                "one that the measurements bring (a kit's profiles, a device-runtime's operators.csv)");
   options.text("descriptor", "the new device's device.json");
-  options.text("like",
-               "a device-runtime that the checkpoint knows (tenshot devices): it and its other settings alone are the "
-               "prior; without measurements it is the device itself");
+  options.text(
+      "like",
+      "a device-runtime of the checkpoint (tenshot devices) is the prior; with nothing measured, the device itself");
   options.text("runtime",
-               "operators: what runs the networks on the device, as tenshot devices calls it, such as \"ncnn, "
-               "Vulkan\": device-runtimes of others then count less");
+               "operators: what runs the networks, as tenshot devices says (\"ncnn, Vulkan\"): others count less");
   add_json_option(options);
   options.text("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)");
   options.text("mode",

@@ -70,18 +70,12 @@ bool drops_page_cache(const std::string& wanted) {
 void add_plan_options(OptionParser& options) {
   options.add_positional("stages.json", "required: what `tenshot cold measure` wrote");
   options.text("out", "required: file of the plan (tenshot.cold-plan/1)");
-  options.text("kernels",
-               "planned, warm (fastest once warm), preferred (the library's first), untransformed, compiled (with the "
-               "program: no code is generated)",
+  options.text("kernels", "planned, warm (fastest once warm), preferred (the library's first), untransformed, compiled",
                "planned");
   options.text("cache", "transformed weights that are stored: planned, none, all", "planned");
   options.text("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core", "1");
-  options.text("starts",
-               "starts of the plan in fresh processes, which correct the stages it is planned with; 0: as measured",
-               "0");
-  options.text("page-cache",
-               "what starts find: dropped (files come from the disk), or kept (of a program started again and again)",
-               "dropped");
+  options.text("starts", "starts of the plan in fresh processes, which correct its stages; 0: as measured", "0");
+  options.text("page-cache", "what starts find: dropped (files come from the disk) or kept (in memory)", "dropped");
   options.text("corrected", "file of the stages as the starts corrected them");
   options.flag("switch",
                "later runs take the kernels that are fastest once warm: idle time prepares them (`cold run --runs`)");
@@ -218,8 +212,7 @@ void predict_start(const Arguments& arguments) {
                        "networks: what each stage of its kernels costs, planned and simulated.",
                        predict_example);
   options.add_positional("model.onnx", "required: the ONNX file");
-  options.text("stages",
-               "required: file of stages, or a folder of such files (`cold measure`, `cold plan --corrected`)");
+  options.text("stages", "required: file of stages, or a folder of them (`cold measure`, `cold plan --corrected`)");
   options.text("out", "file of the predicted stages (tenshot.cold/1), which `cold plan` plans");
   options.text("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core", "1");
   options.flag("json", "everything that was predicted, as JSON");

@@ -133,13 +133,9 @@ void run_cold_plan(const std::vector<std::string>& arguments) {
   options.text("weights", "folder of the weights; PLAN.weights unless given");
   options.flag("drop-page-cache", "make the system forget the files first");
   options.flag("touch-memory",
-               "make free memory ready first: a virtual machine may have given it back to its host, and fetching it "
-               "takes milliseconds that differ from start to start");
-  options.flag("steal",
-               "the executing core prepares layers of other cores and does not wait for them: for a device whose other "
-               "cores have other work to do");
-  options.text("runs", "one after another, the first of them cold; kernels of a plan with --switch change once ready",
-               "1");
+               "make free memory ready first, which a virtual machine fetches from its host in milliseconds that vary");
+  options.flag("steal", "the executing core prepares layers of other cores, where these have other work to do");
+  options.text("runs", "one after another, the first cold; kernels of a plan with --switch change once ready", "1");
   options.text("warm-runs", "executions after the runs, whose median is the warm latency", "0");
   options.flag("json", "everything that was measured, and the output, as JSON");
   if (options.parse(arguments)) run_plan(options);

@@ -151,12 +151,11 @@ void add_collect_options(OptionParser& options) {
   add_network_options(options, "to measure end to end, their files being there");
   options.text("archs", "CSV with an architecture column, or how many to draw (of --networks: all, or N)", "50");
   options.text("runs", "of a network at most; it stops after half of them once its median is known to 1 %", "60");
-  options.flag("descriptor",
-               "measure the space's operators too: a hardware descriptor of latencies, alone and inside a network, and "
-               "counters; a device-runtime that lacks a part of it gets that part");
+  options.flag(
+      "descriptor",
+      "measure the space's operators too: latencies alone and inside a network, and counters; what is there stays");
   options.flag("operators",
-               "measure every operator of --networks too, into <id>/operators.csv: inside its network where the "
-               "runtime tells how long each takes, else between two convolutions");
+               "measure operators of --networks too, into <id>/operators.csv: inside networks or between convolutions");
   options.text("counters", "where counters come from: auto, perf_event, callgrind (simulated), latency_only", "auto");
   options.text("events", "to count, comma-separated, by perf's or libpfm's names (the six of MAPLE-Edge unless said)");
   options.text("passes", "of counting; 0: as many as leave at most four events in each", "0");

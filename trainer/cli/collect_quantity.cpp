@@ -1,6 +1,5 @@
 #include "trainer/cli/collect_quantity.h"
 
-#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <system_error>

@@ -88,13 +88,10 @@ void add_import_options(OptionParser& options) {
                "DEVICE=COLUMN, comma-separated: columns of --networks' CSV that say what operators take there, in ms");
   options.text("unit", "of the latencies of --table: s, ms or us (default: ms)");
   options.text("rows", "a:b, rows whose index is a … b − 1 (default: all)");
-  options.text(
-      "kit",
-      "folder of a kit with the results/ of its measure.sh: becomes one device-runtime; may be given several times");
+  options.text("kit", "folder of a kit with the results/ of its measure.sh: one device-runtime; may be repeated");
   add_measurements_option(options, "joined to --kit, or alone with --id: becomes one device-runtime");
   options.text("id",
-               "of that device-runtime (default: the kit's backend and settings, or the name of the file that "
-               "benchncnn printed); one of that name in the pool is added to");
+               "of that device-runtime (default: the kit's settings or the file's name); one in the pool is added to");
   options.text("out", "required: pool folder to write");
   add_quantity_option(options, "latency");
 }

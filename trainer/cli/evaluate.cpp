@@ -151,8 +151,7 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options("evaluate", "Compares predictions with measurements.",
                        "  tenshot evaluate --predictor device.tenshot --measurements truth.csv\n"
                        "  tenshot evaluate --predictions predictions.csv --measurements truth.csv --json\n");
-  options.text("predictor",
-               "required, or --predictions: what `tenshot adapt` wrote; leaves out what it was adapted on");
+  options.text("predictor", "required, or --predictions: what `tenshot adapt` wrote; leaves out what it adapted to");
   options.text("predictions", "required, or --predictor: CSV that `tenshot predict` wrote");
   add_measurements_option(options, "required");
   options.text("exclude", "CSV with further architectures to leave out");

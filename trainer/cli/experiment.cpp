@@ -39,8 +39,7 @@ void run(const std::vector<std::string>& arguments) {
                        "Runs an experiment's grid: pools, targets, samplers, methods, trials; tables and a tidy CSV.",
                        examples);
   options.add_positional("spec", "required: the experiment's JSON file");
-  options.text("out",
-               "required: folder of the results: README.md (tables), results.csv, results.json, predictions.csv");
+  options.text("out", "required: folder of results: README.md (tables), results.csv, results.json, predictions.csv");
   options.text("shard", "i/n: only this part of the grid; shards share --out, or have their cells/ copied together");
   options.flag("merge", "write the results of finished shards, run nothing");
   options.flag("resume", "keep what is finished in --out and go on");

@@ -15,12 +15,10 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot export --predictor device.tenshot --onnx device.onnx --confidence 0.8\n"
                        "  tenshot export --predictor device.tenshot --document device.json\n");
   options.text("predictor", "required: what `tenshot adapt` wrote");
+  options.text("torchscript", "TorchScript file to write: torch.jit.load(…).predict([architectures or names])");
   options.text(
-      "torchscript",
-      "TorchScript file to write: torch.jit.load(…).predict([strings]), of architectures or names of networks");
-  options.text("onnx",
-               "ONNX file to write, for ONNX Runtime in any language: encoding [N, width] gives latency_ms [N] and, "
-               "from predictors that have intervals, lower_ms and upper_ms");
+      "onnx",
+      "ONNX file to write: encoding [N, width] gives latency_ms [N] and, with intervals, lower_ms and upper_ms");
   options.number("confidence", "of the intervals in the ONNX file", "0.9");
   options.text("document", "JSON file to write: the same numbers, for any language");
   if (!options.parse(arguments)) return;

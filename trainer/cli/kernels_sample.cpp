@@ -203,8 +203,7 @@ void grid_kernels(const std::vector<std::string>& arguments) {
       "Measures kernels on a grid of their sizes, fills what is missing, and makes a predictor that "
       "interpolates what a multiply-add costs between the points (MONNET); an interrupted run goes on.",
       grid_kernels_example);
-  options.text("runtime",
-               "what measures; without it the table is taken as it is: " + joined(descriptor::runtime_names()));
+  options.text("runtime", "what measures; without it the table is taken as is: " + joined(descriptor::runtime_names()));
   options.text("threads", "threads of the runtime", "1");
   options.texts("kind", "kernels, as convolution++relu; may be repeated; convolution,depthwise_convolution by default");
   options.text("image", "heights of the image", "7,14,28,56,112");

@@ -94,22 +94,18 @@ void add_plan_options(OptionParser& options) {
   add_json_option(options);
   options.text("sampler", "information, targeted-uniform, random, or listed: candidates as they stand", "information");
   options.text("archs",
-               "CSV with the architectures that may be chosen (default: those the pool has measured; where a "
-               "checkpoint has no rows, 1,000 drawn from the space)");
+               "CSV with the architectures that may be chosen (default: the pool's, else 1,000 drawn from the space)");
   add_measurements_option(options, "what was measured already, to plan further ones");
   options.text("descriptor", "the new device's device.json: plan knowing what it says of costs");
   options.flag("profile", "choose for measurements with times of operators (measure.sh --profile)");
   options.text("seed", "seed of the draw", "1");
   options.text("out", "required, or --kit: plan to write, - for standard output");
-  options.text("kit",
-               "folder for a measurement kit: the plan and the operators, alone and in chains, as ONNX files, and "
-               "measure.sh to run on the device");
+  options.text("kit", "folder for a measurement kit: plan and operators, alone and in chains, as ONNX, and measure.sh");
   options.text(
       "converted",
       "folder of the kit's models as you converted them, each named as in the kit's models/: arch_01.tflite (or .param "
       "+ .bin, .xml + .bin, .pte, .engine, …); they are copied, hashed, and what measure.sh then runs");
-  options.flag("fusion",
-               "a kit of test cases instead, which tell what the device fuses (tenshot kernels detect --kit)");
+  options.flag("fusion", "a kit of test cases instead, which tell what a device fuses (tenshot kernels detect --kit)");
   options.text("batch", "of the kit: images an inference", "1");
   options.text("resolution", "of the kit: height and width of the image, pixels (default: the space's own)");
   options.text("runs", "of the kit: of an architecture", "200");

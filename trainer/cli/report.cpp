@@ -49,8 +49,7 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot report out/pooling --out report.html --pictures pictures\n"
       "  tenshot report device.tenshot --measurements truth.csv --accuracies accuracies.csv --out report.html\n"
       "  tenshot report board.tenshot --explain model.onnx --out report.html\n");
-  options.add_positional("what",
-                         "required: folder that `tenshot experiment` wrote, or file that `tenshot adapt` wrote");
+  options.add_positional("what", "required: folder that `tenshot experiment` wrote or file that `tenshot adapt` wrote");
   options.text("out", "required: page to write");
   options.text("pictures", "folder to write the page's pictures to as well, as SVG files");
   add_measurements_option(options, "of a predictor: further measurements of its device");

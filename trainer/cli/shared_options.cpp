@@ -5,7 +5,6 @@
 #include <memory>
 #include <set>
 
-#include "datasets/kit/measured_source.h"
 #include "datasets/tables/architecture_column.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"

@@ -109,15 +109,11 @@ std::string predictors_in_words() {
 void add_train_options(OptionParser& options) {
   options.texts("pool",
                 "required: folder of device-runtimes; data is shipped; several are joined, each with its own --pool");
-  options.text("without",
-               "device-runtimes of the pool to leave out, comma-separated ids or patterns with * (pixel4_*)");
+  options.text("without", "device-runtimes of the pool to leave out: comma-separated ids or patterns with * (pixel4*)");
   options.text("from",
-               "a checkpoint of knowledge (networks.tenshot is shipped) to which the pool's device-runtimes are added, "
-               "as yours or with the sources of --knowledge: operators");
-  options.text(
-      "knowledge",
-      "write what was learned without a row of the pool: SOURCES.json says where each device-runtime came from "
-      "(structured and operators)");
+               "knowledge (networks.tenshot is shipped) that the pool's device-runtimes are added to (operators)");
+  options.text("knowledge",
+               "write what was learned, without the pool's rows; SOURCES.json says where device-runtimes came from");
   options.text("predictor", predictors_in_words());
   options.text("seed", "seed of every random draw", "1");
   options.text("out", "required: checkpoint to write");

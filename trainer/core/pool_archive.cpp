@@ -5,7 +5,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
-#include <utility>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"

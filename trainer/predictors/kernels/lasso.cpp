@@ -1,6 +1,5 @@
 #include "trainer/predictors/kernels/lasso.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "nasbench/support/error.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/random.h"
 #include "sampling/architectures/sampler.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -38,12 +37,16 @@ bool is_of_its_own(const nasbench::OperatorSpecification& specification) {
   return operator_group_of(specification) == "opaque";
 }
 
+/// Whether the map tells operators of this one's type from others of their group; files of earlier versions do not.
+bool is_told_apart(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
+  if (specification.kind == nasbench::OperatorKind::resize) return true;
+  if (specification.kind != nasbench::OperatorKind::opaque) return map.unusual.count(std::string(of_8_bits)) > 0;
+  return !is_of_its_own(specification) || lists_group_of(map, unusual_operator(specification));
+}
+
 bool is_measured(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
   const std::string name = unusual_operator(specification);
-  const bool is_told_apart = specification.kind != nasbench::OperatorKind::opaque
-                                 ? map.unusual.count(std::string(of_8_bits)) > 0
-                                 : !is_of_its_own(specification) || lists_group_of(map, name);
-  if (name.empty() || !is_told_apart) return true;
+  if (name.empty() || !is_told_apart(map, specification)) return true;
   return map.unusual.count(name) != 0 && is_measured(map, name);
 }
 

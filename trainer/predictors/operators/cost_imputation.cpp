@@ -1,5 +1,6 @@
 #include "trainer/predictors/operators/cost_imputation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -74,6 +75,21 @@ Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOpt
   }
   const Eigen::RowVectorXd others = (weights.array() > 0).select(sum.cwiseQuotient(weights), 0);
   return (seen.array() > 0).select(own, others);
+}
+
+void draw_to_others(const PoolNumbers& pool, CostLibrary& library) {
+  constexpr double most = 0.5, half = 100;  // networks
+  for (const DeviceKind& kind : library.kinds) {
+    for (const KindMember& own : kind.members) {
+      if (kind.name != pool.labels.kind[own.device]) break;  // all device-runtimes, or those that are of no kind
+      const auto device = static_cast<Index>(own.device);
+      const double networks = pool.latency_ms.row(device).array().isFinite().cast<double>().sum();
+      const double share = std::min(most, half * half / (half * half + networks * networks));
+      const Eigen::VectorXd log_costs = library.kinds.front().members[own.device].log_costs + library.scale.log_unit;
+      const Eigen::RowVectorXd costs = log_costs.array().exp() / library.median_ms[device];
+      library.costs.row(device) += share * (costs - library.costs.row(device));
+    }
+  }
 }
 
 }  // namespace tenshot::trainer::operators

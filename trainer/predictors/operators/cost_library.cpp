@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
@@ -293,6 +292,11 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
   }
   if (compared && options.typical_pull > 0) draw_together(measured, options, library.costs);
   if (compared && options.typical_pull == 0) impute_unseen(pool, options.imputation, library.costs);
+  if (compared && !pool.scale.measure.empty()) {
+    library.scale = pool.scale;
+    library.kinds = fit_kinds(pool.features, pool.scale, pool.latency_ms, pool.labels, options.kinds);
+    draw_to_others(pool, library);
+  }
   for (Index d = 0; d < devices; ++d) {
     const Measured& own = measured[static_cast<std::size_t>(d)];
     library.log_rms[d] = std::sqrt(log_residuals(own, library.costs.row(d)).square().mean());
@@ -313,8 +317,6 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.known_weights.col(d) = residual_weights(pool, d, library.costs.row(d), kernel, options.similarity_noise);
   }
   if (pool.scale.measure.empty()) return library;
-  library.scale = pool.scale;
-  library.kinds = fit_kinds(pool.features, pool.scale, pool.latency_ms, pool.labels, options.kinds);
   library.groups = fit_groups(pool.latency_ms, pool.labels, options.groups);
   for (DeviceKind& kind : library.kinds) {
     for (KindMember& member : kind.members) {

@@ -29,7 +29,6 @@ Remaining without_part(const PoolNumbers& pool, const std::vector<std::size_t>& 
   }
   rest.devices = devices_with(pool, rest.networks);
   rest.numbers = selection_of(pool, rest.networks, rest.devices);
-  rest.numbers.scale = {};  // a known device is its own entry, of no kind
   return rest;
 }
 

@@ -22,11 +22,12 @@ std::size_t operator_group_index(const nasbench::OperatorSpecification& specific
 /// The name of that group; empty for an operator that moves no number.
 std::string operator_group_of(const nasbench::OperatorSpecification& specification);
 /// What tells an operator from others of its group: the name of one that is of no kind of ours, with its dimensions
-/// where it is a convolution ("3-D Conv"), or that a file multiplies bytes (of_8_bits); empty for all others.
+/// where it is a convolution ("3-D Conv"), that a file multiplies bytes (of_8_bits), or "cubic resize"; empty for all
+/// others.
 std::string operator_type_of(const nasbench::OperatorSpecification& specification);
 /// "convolution: 3-D Conv": group and type of an operator that is counted with those of a group and may cost otherwise
 /// than they do: of no kind of ours other convolutions, packed weights, attention, and all that multiply nothing; of
-/// our kinds products of bytes. Empty for all others.
+/// our kinds products of bytes and cubic resizing. Empty for all others.
 std::string unusual_operator(const nasbench::OperatorSpecification& specification);
 
 /// Groups that stand in for one that a pool never saw, the most alike first; for operators of no kind of ours without
@@ -51,6 +52,10 @@ enum Measure : std::size_t {
   large_window_arithmetic,
 };
 constexpr std::size_t measures_of_group = large_window_arithmetic + 1;
+
+/// The operator with floats in the place of narrower numbers: a runtime computes in a precision of its own, and what
+/// devices cost is learned from networks described in floats.
+nasbench::OperatorSpecification of_floats(nasbench::OperatorSpecification specification);
 
 /// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group;
 /// behind these, those of starts, of which first uses are no sums and are left at zero. Shape [known_feature_count()].

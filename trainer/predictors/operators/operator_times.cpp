@@ -53,7 +53,8 @@ std::string operator_key(OperatorSpecification operation) {
 
 std::size_t tree_feature_count() { return 12; }
 
-std::vector<float> tree_features(const OperatorSpecification& operation) {
+std::vector<float> tree_features(const OperatorSpecification& listed) {
+  const OperatorSpecification operation = of_floats(listed);
   const nasbench::Shape& input = operation.inputs.empty() ? operation.output : operation.inputs.front();
   const auto in = static_cast<double>(channel_count(operation, input));
   const auto out = static_cast<double>(channel_count(operation, operation.output));

@@ -1,6 +1,5 @@
 #include "trainer/predictors/operators/operators_model.h"
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 #include "trainer/predictors/operators/operators_predictor.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "trainer/core/part_vocabulary.h"

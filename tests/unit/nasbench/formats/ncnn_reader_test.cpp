@@ -75,6 +75,7 @@ TEST(NcnnReader, Shapes_FollowTheBlobsDimensions) {
       << "width from channels, height from width, channels from height";
   EXPECT_EQ(operators_of("Flatten f 1 1 x y", 1), Lines{"reshape 1x4x8x6 -> 1x192 float32"});
   EXPECT_EQ(operators_of("Interp i 1 1 x y 0=2 1=2.0 2=1.5", 1), Lines{"resize 1x4x8x6 -> 1x4x16x9 float32"});
+  EXPECT_EQ(operators_of("Interp i 1 1 x y 0=3 1=2.0 2=1.5", 1), Lines{"resize cubic 1x4x8x6 -> 1x4x16x9 float32"});
   EXPECT_EQ(operators_of("Slice s 1 2 x y z -23300=2,1,-233\nReLU a 1 1 y p\nReLU b 1 1 z q", 3),
             (Lines{"split 1x4x8x6 -> 1x1x8x6 float32", "activation relu 1x1x8x6 -> 1x1x8x6 float32",
                    "activation relu 1x3x8x6 -> 1x3x8x6 float32"}));

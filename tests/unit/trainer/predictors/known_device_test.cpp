@@ -56,6 +56,25 @@ TEST(KnownDevice, PredictsNewNetworksWithoutAMeasurement) {
   EXPECT_GE(held, 0.8);
 }
 
+TEST(KnownDevice, OfFewNetworks_IsPredictedBetterAmongOthersOfItsKind) {
+  datasets::Pool pool = all_networks();
+  const std::vector<datasets::Measurement> truth = pool.devices[1].latencies;
+  pool.devices[1].latencies.resize(9);
+  const auto error_where = [&](const std::string& runtime) {
+    for (datasets::DeviceRuntime& device : pool.devices) device.runtime = "a runtime";
+    pool.devices[1].runtime = runtime;
+    pool.devices[5].runtime = "another";
+    const Kept few = test::kept(pool, "operators");
+    const auto predictor = few.knowledge->known_device(pool.devices[1].id);
+    double error = 0;
+    for (std::size_t i = 9; i < truth.size(); ++i) {
+      error += std::abs(std::log(predictor->predict({truth[i].architecture}, 0.9).latency_ms[0] / truth[i].latency_ms));
+    }
+    return error;
+  };
+  EXPECT_LT(error_where("a runtime"), 0.8 * error_where("one of its own"));
+}
+
 TEST(KnownDevice, OfCells_PredictsNewCellsWithoutAMeasurement) {
   const datasets::DeviceRuntime truth = test::synthetic_device("slow", 10, 1.5, 0.01, 400, 1);
   const auto [held, near] = on_new_networks(*of_cells().knowledge->known_device("slow"), truth, 61);

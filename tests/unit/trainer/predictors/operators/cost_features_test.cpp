@@ -34,6 +34,28 @@ TEST(CostFeatures, OfAConvolutionAreItsCountArithmeticAndBytes) {
   EXPECT_EQ(value(features, "depthwise_convolution.count"), 0);
 }
 
+/// A file says how numbers are kept; in which precision they are multiplied, the runtime says.
+TEST(CostFeatures, OfNarrowNumbersAreThoseOfFloats) {
+  const OperatorSpecification floats = convolution(3, 1, 4, 8, 5);
+  for (const nasbench::ElementType type : {nasbench::ElementType::int8, nasbench::ElementType::uint8,
+                                           nasbench::ElementType::float16, nasbench::ElementType::int16}) {
+    OperatorSpecification narrow = floats;
+    narrow.type = type;
+    EXPECT_EQ(raw_features({narrow}).head(static_cast<Eigen::Index>(raw_feature_count())),
+              raw_features({floats}).head(static_cast<Eigen::Index>(raw_feature_count())));
+    EXPECT_EQ(tree_features(narrow), tree_features(floats));
+    EXPECT_LT(raw_features({narrow})[static_cast<Eigen::Index>(all_weights_feature())],
+              raw_features({floats})[static_cast<Eigen::Index>(all_weights_feature())])
+        << "a smaller file is read sooner";
+  }
+  OperatorSpecification packed = floats, wide = floats;
+  packed.weight_bits = 4;
+  wide.type = nasbench::ElementType::float64;
+  EXPECT_EQ(value(raw_features({packed}), "convolution.weight_bytes"), 144)
+      << "runtimes read packed weights as they are";
+  EXPECT_EQ(value(raw_features({wide}), "convolution.weight_bytes"), 2304);
+}
+
 TEST(CostFeatures, TellConvolutionsApartByKernelAndGroups) {
   const Eigen::VectorXd features =
       raw_features({convolution(1, 1, 8, 8, 4), convolution(3, 8, 8, 8, 4), convolution(3, 2, 8, 8, 4)});
@@ -231,6 +253,19 @@ TEST(CostFeatures, ProductsOfBytesAreUnknownToADeviceThatMeasuredProductsOfFloat
 
   map.unusual.clear();  // a file of an earlier version, or a device that executes networks in bytes
   EXPECT_EQ(unknown_groups(map, nasbench::networks(), bytes), std::vector<std::string>{named[1]});
+}
+
+TEST(CostFeatures, CubicResizingIsUnknownToADeviceThatMeasuredOtherResizing) {
+  OperatorSpecification nearest = opaque("");
+  nearest.kind = OperatorKind::resize;
+  OperatorSpecification cubic = nearest;
+  cubic.name = "cubic";
+  const nasbench::Architecture known = network("nearest", {nearest}), asked = network("cubic", {cubic});
+  const FeatureMap map = make_feature_map(nasbench::networks(), {known});
+  EXPECT_TRUE(unknown_groups(map, nasbench::networks(), known).empty());
+  EXPECT_EQ(unknown_groups(map, nasbench::networks(), asked), std::vector<std::string>{"data_movement: cubic resize"});
+  EXPECT_TRUE(
+      unknown_groups(make_feature_map(nasbench::networks(), {known, asked}), nasbench::networks(), asked).empty());
 }
 
 TEST(CostFeatures, AnOperatorOfATypeThatNobodyMeasuredCountsAsWhatIsMostLikeIt) {
