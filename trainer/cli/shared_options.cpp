@@ -34,9 +34,7 @@ void add_network_options(OptionParser& options, const std::string& use) {
   options.text("networks", "networks by name " + use + ": folder of " + joined(nasbench::network_suffixes()) +
                                ", networks.json, or CSV of their operators");
   add_shape_option(options);
-  options.flag("strict",
-               "refuse any network or measurement that would be left out or is doubtful; where the verb says a "
-               "verdict, a doubtful one ends with exit code 3");
+  options.flag("strict", "refuse what would be left out or is doubtful; a doubtful verdict ends with exit code 3");
 }
 
 void add_shape_option(OptionParser& options) {

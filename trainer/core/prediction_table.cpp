@@ -25,7 +25,7 @@ std::string why_unusable(const Predictions& predictions, std::size_t index, cons
   if (is_one(lower) && is_one(upper) && upper < widest_interval * lower) return "";
   return name + " is too unlike all that was measured to be predicted: " + significant_digits(latency_ms, 3) + of_unit +
          " would have bounds of " + significant_digits(lower, 3) + " and " + significant_digits(upper, 3) +
-         "; measurements of it and of networks like it would tell more";
+         "; measure it, or networks like it";
 }
 
 std::vector<std::string> take_out_unusable(Predictions& predictions, std::vector<Architecture>& architectures,

@@ -34,20 +34,21 @@ bool lists_group_of(const FeatureMap& map, const std::string& unusual) {
 
 /// An operator of no kind of ours, without arithmetic: what others of them cost tells nothing of one of another type.
 bool is_of_its_own(const nasbench::OperatorSpecification& specification) {
-  return operator_group_of(specification) == "opaque";
+  return specification.kind == nasbench::OperatorKind::opaque && nasbench::multiply_adds(specification) == 0;
 }
 
-/// Whether the map tells operators of this one's type from others of their group; files of earlier versions do not.
-bool is_told_apart(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
+/// Whether the map tells operators of an unusual type from others of their group; files of earlier versions do not.
+bool is_told_apart(const FeatureMap& map, const nasbench::OperatorSpecification& specification,
+                   const std::string& unusual) {
   if (specification.kind == nasbench::OperatorKind::resize) return true;
-  if (specification.kind != nasbench::OperatorKind::opaque) return map.unusual.count(std::string(of_8_bits)) > 0;
-  return !is_of_its_own(specification) || lists_group_of(map, unusual_operator(specification));
+  if (specification.kind != nasbench::OperatorKind::opaque) return map.unusual.count(of_8_bits) > 0;
+  return !is_of_its_own(specification) || lists_group_of(map, unusual);
 }
 
 bool is_measured(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
   const std::string name = unusual_operator(specification);
-  if (name.empty() || !is_told_apart(map, specification)) return true;
-  return map.unusual.count(name) != 0 && is_measured(map, name);
+  return name.empty() || !is_told_apart(map, specification, name) ||
+         (map.unusual.count(name) != 0 && is_measured(map, name));
 }
 
 constexpr std::size_t measures_of_start = 2;  ///< count and arithmetic
@@ -347,7 +348,7 @@ std::set<std::string> unusual_operators(const NetworkSpace& space, const Archite
 
 void tell_measured(FeatureMap& map, std::set<std::string> measured) {
   for (const std::string& name : map.unusual)
-    if (measured.count(name) == 0 && fits_pattern(name, "*: " + std::string(of_8_bits))) map.unmeasured.push_back(name);
+    if (measured.count(name) == 0 && fits_pattern(name, "*: " + of_8_bits)) map.unmeasured.push_back(name);
   map.unusual.merge(measured);
 }
 

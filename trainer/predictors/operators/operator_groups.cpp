@@ -129,12 +129,11 @@ double window_bytes_of(const OperatorSpecification& specification, std::size_t g
 
 }  // namespace
 
-OperatorSpecification of_floats(OperatorSpecification specification) {
-  using Type = nasbench::ElementType;
-  for (const Type narrow : {Type::float16, Type::bfloat16, Type::int8, Type::uint8, Type::int16}) {
-    if (specification.type == narrow) specification.type = Type::float32;
-  }
-  return specification;
+const std::string of_8_bits = "of 8 bits";
+double bytes_as_floats(const OperatorSpecification& specification) {
+  constexpr int of_float = 4;
+  const int bytes = nasbench::byte_size(specification.type);
+  return bytes < of_float && specification.type != nasbench::ElementType::boolean ? of_float / bytes : 1;
 }
 const std::vector<std::size_t>& stand_in_groups(std::size_t group) { return stand_ins.at(group); }
 std::size_t operator_group_count() { return group_count; }
@@ -147,10 +146,10 @@ std::string operator_group_of(const OperatorSpecification& specification) {
   return group ? group_names.at(*group) : std::string();
 }
 std::string operator_type_of(const OperatorSpecification& s) {
-  if (s.kind == OperatorKind::resize) return s.name.empty() ? "" : s.name + " resize";
+  if (s.kind == OperatorKind::resize && !s.name.empty()) return "cubic resize";
   if (s.kind != OperatorKind::opaque) {
     const bool of_bytes = s.type == nasbench::ElementType::int8 || s.type == nasbench::ElementType::uint8;
-    return of_bytes && nasbench::multiply_adds(s) > 0 ? std::string(of_8_bits) : "";
+    return of_bytes && nasbench::multiply_adds(s) > 0 ? of_8_bits : "";
   }
   const bool is_image = s.inputs.empty() || s.inputs[0].size() == 4 || s.name.find("Conv") == std::string::npos;
   return is_image ? s.name : std::to_string(s.inputs[0].size() - 2) + "-D " + s.name;
@@ -182,18 +181,20 @@ std::string raw_feature_name(std::size_t feature) {
 Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators) {
   Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(known_feature_count()));
   features[0] = 1;
-  for (const OperatorSpecification& listed : operators) {
-    const OperatorSpecification specification = of_floats(listed);
+  for (const OperatorSpecification& specification : operators) {
     const std::optional<std::size_t> group = group_of(specification);
     if (!group) continue;
     auto own = features.segment(static_cast<Eigen::Index>(1 + *group * measures_of_group), measures_of_group);
     own[count] += 1;
     own[arithmetic] += arithmetic_of(specification, *group);
-    own[input_bytes] += static_cast<double>(read_bytes(specification, nasbench::input_bytes(specification)));
-    own[output_bytes] += static_cast<double>(nasbench::output_bytes(specification));
-    own[weight_bytes] += static_cast<double>(read_bytes(specification, nasbench::weight_bytes(specification)));
-    features[static_cast<Eigen::Index>(all_weights_feature())] += static_cast<double>(nasbench::weight_bytes(listed));
-    own[window_bytes] += window_bytes_of(specification, *group);
+    const double floats = bytes_as_floats(specification);
+    own[input_bytes] += floats * static_cast<double>(read_bytes(specification, nasbench::input_bytes(specification)));
+    own[output_bytes] += floats * static_cast<double>(nasbench::output_bytes(specification));
+    const std::int64_t stored = nasbench::weight_bytes(specification);
+    const double as_read = specification.weight_bits > 0 ? 1 : floats;
+    own[weight_bytes] += as_read * static_cast<double>(read_bytes(specification, stored));
+    features[static_cast<Eigen::Index>(all_weights_feature())] += static_cast<double>(stored);
+    own[window_bytes] += floats * window_bytes_of(specification, *group);
     const bool is_large = std::max(specification.kernel.height, specification.kernel.width) > 3;
     if (*group == depthwise && is_large) own[large_window_arithmetic] += arithmetic_of(specification, *group);
   }

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "nasbench/graph/operator_specification.h"
@@ -15,7 +14,7 @@ namespace tenshot::trainer::operators {
 /// belongs to none: it moves no number.
 std::size_t operator_group_count();
 /// The type of operators that multiply bytes: the measures of a group do not tell them from those that multiply floats.
-constexpr std::string_view of_8_bits = "of 8 bits";
+extern const std::string of_8_bits;
 const std::string& operator_group_name(std::size_t group);
 /// The group that an operator belongs to; operator_group_count() for one that moves no number.
 std::size_t operator_group_index(const nasbench::OperatorSpecification& specification);
@@ -53,9 +52,10 @@ enum Measure : std::size_t {
 };
 constexpr std::size_t measures_of_group = large_window_arithmetic + 1;
 
-/// The operator with floats in the place of narrower numbers: a runtime computes in a precision of its own, and what
-/// devices cost is learned from networks described in floats.
-nasbench::OperatorSpecification of_floats(nasbench::OperatorSpecification specification);
+/// What the bytes of an operator of narrow numbers are multiplied with, so that they count as those of floats: a
+/// runtime computes in a precision of its own, and what devices cost is learned from networks described in floats. 1 of
+/// others.
+double bytes_as_floats(const nasbench::OperatorSpecification& specification);
 
 /// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group;
 /// behind these, those of starts, of which first uses are no sums and are left at zero. Shape [known_feature_count()].

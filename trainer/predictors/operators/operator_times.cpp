@@ -53,13 +53,13 @@ std::string operator_key(OperatorSpecification operation) {
 
 std::size_t tree_feature_count() { return 12; }
 
-std::vector<float> tree_features(const OperatorSpecification& listed) {
-  const OperatorSpecification operation = of_floats(listed);
+std::vector<float> tree_features(const OperatorSpecification& operation) {
   const nasbench::Shape& input = operation.inputs.empty() ? operation.output : operation.inputs.front();
   const auto in = static_cast<double>(channel_count(operation, input));
   const auto out = static_cast<double>(channel_count(operation, operation.output));
   const auto elements = static_cast<double>(nasbench::element_count(operation.output));
   const int window = std::max(operation.kernel.height, operation.kernel.width);
+  const double floats = bytes_as_floats(operation), as_read = operation.weight_bits > 0 ? 1 : floats;
   return {static_cast<float>(timed_group(operation)),
           function_of(operation),
           static_cast<float>(window),
@@ -69,9 +69,9 @@ std::vector<float> tree_features(const OperatorSpecification& listed) {
           log_of(out),
           log_of(elements / std::max(out, 1.0)),
           log_of(static_cast<double>(nasbench::multiply_adds(operation))),
-          log_of(static_cast<double>(nasbench::input_bytes(operation))),
-          log_of(static_cast<double>(nasbench::output_bytes(operation))),
-          log_of(static_cast<double>(nasbench::weight_bytes(operation)))};
+          log_of(floats * static_cast<double>(nasbench::input_bytes(operation))),
+          log_of(floats * static_cast<double>(nasbench::output_bytes(operation))),
+          log_of(as_read * static_cast<double>(nasbench::weight_bytes(operation)))};
 }
 
 TreeEnsemble operator_trees(const std::vector<float>& rows, const std::vector<double>& log_ms, int depth) {

@@ -159,7 +159,7 @@ class OperatorsModel : public ModelOfPool {
     put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
     FeatureMap map = learned_.map;
     if (!learned_.library.unmeasured.empty()) map.unmeasured = learned_.library.unmeasured[device];
-    if (pool_.devices[device].precision == "int8") map.unusual.erase(std::string(operators::of_8_bits));
+    if (pool_.devices[device].precision == "int8") map.unusual.erase(operators::of_8_bits);
     return predictor_of(std::move(map), std::move(posterior), std::move(card));
   }
 

@@ -88,7 +88,7 @@ std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, c
       if (!(has && measured).any()) result[d].push_back(operator_group_name(*group));
     }
   }
-  std::vector<std::set<std::string>> seen(result.size(), {std::string(of_8_bits)});
+  std::vector<std::set<std::string>> seen(result.size(), {of_8_bits});
   for (std::size_t n = 0; n < networks.size(); ++n) {
     const std::set<std::string> unusual = unusual_operators(space, networks[n]);
     for (std::size_t d = 0; d < result.size(); ++d) {
