@@ -74,7 +74,7 @@ void add_adapt_options(OptionParser& options) {
   options.text("descriptor", "the new device's device.json");
   options.text(
       "like",
-      "a device-runtime of the checkpoint (tenshot devices) is the prior; with nothing measured, the device itself");
+      "a device-runtime of the checkpoint (tenshot devices): it is the prior, or with nothing measured the device");
   options.text("runtime",
                "operators: what runs the networks, as tenshot devices says (\"ncnn, Vulkan\"): others count less");
   add_json_option(options);

@@ -151,9 +151,8 @@ void add_collect_options(OptionParser& options) {
   add_network_options(options, "to measure end to end, their files being there");
   options.text("archs", "CSV with an architecture column, or how many to draw (of --networks: all, or N)", "50");
   options.text("runs", "of a network at most; it stops after half of them once its median is known to 1 %", "60");
-  options.flag(
-      "descriptor",
-      "measure the space's operators too: latencies alone and inside a network, and counters; what is there stays");
+  options.flag("descriptor",
+               "measure the space's operators too, alone and inside a network, and counters; adds what is missing");
   options.flag("operators",
                "measure operators of --networks too, into <id>/operators.csv: inside networks or between convolutions");
   options.text("counters", "where counters come from: auto, perf_event, callgrind (simulated), latency_only", "auto");

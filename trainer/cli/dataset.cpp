@@ -91,7 +91,7 @@ void add_import_options(OptionParser& options) {
   options.text("kit", "folder of a kit with the results/ of its measure.sh: one device-runtime; may be repeated");
   add_measurements_option(options, "joined to --kit, or alone with --id: becomes one device-runtime");
   options.text("id",
-               "of that device-runtime (default: the kit's settings or the file's name); one in the pool is added to");
+               "its id (default: the kit's settings or the file's name); a device-runtime that has it is added to");
   options.text("out", "required: pool folder to write");
   add_quantity_option(options, "latency");
 }

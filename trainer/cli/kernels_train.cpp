@@ -141,8 +141,9 @@ const char* const train_kernels_example =
 
 void add_learning_options(OptionParser& options) {
   options.text("rules", "what is fused: a file (kernels detect) or " + joined(nasbench::shipped_rule_names()), "none");
-  options.text("measurements",
-               "whole networks, network,latency_ms: they correct sums, and those held out make intervals, not kernels");
+  options.text(
+      "measurements",
+      "whole networks (network,latency_ms), which correct sums; intervals are then of networks, not of kernels");
   options.text("correction",
                "of sums by --measurements: factor (the median of measured over sum), composition (a line through what "
                "sums are made of: with fifty networks or more), overhead (Li et al.'s T_overhead, the mean of what is "

@@ -26,8 +26,8 @@ CostEvidence cost_evidence(const PoolNumbers& pool, const ImputationOptions& opt
 Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOptions& options,
                                const Eigen::MatrixXd& fitted, Eigen::Index device);
 
-/// Makes the costs of each device of a kind the mean of those that its own networks say and those that they say
-/// together with all other devices. Its own count more where it measured more than a hundred networks.
+/// Makes the costs of each device of one of the library's kinds the mean of those that its own networks say and those
+/// that they say together with all other devices. Its own count more from a hundred networks on.
 void draw_to_others(const PoolNumbers& pool, CostLibrary& library);
 
 }  // namespace tenshot::trainer::operators
