@@ -27,7 +27,9 @@ Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOpt
                                const Eigen::MatrixXd& fitted, Eigen::Index device);
 
 /// Makes the costs of each device of one of the library's kinds the mean of those that its own networks say and those
-/// that they say together with all other devices. Its own count more from a hundred networks on.
+/// that they say together with all other devices. Its own count more from a hundred networks on. Of devices with fewer
+/// than thirty these are CostLibrary::known_costs alone: drawn together they would seem so alike that a new device is
+/// promised too much.
 void draw_to_others(const PoolNumbers& pool, CostLibrary& library);
 
 }  // namespace tenshot::trainer::operators

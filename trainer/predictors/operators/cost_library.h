@@ -88,6 +88,9 @@ struct ReachVariance {
 struct CostLibrary {
   Eigen::MatrixXd costs;  ///< [devices, features], in units of the device's median latency
   std::size_t operator_features = 0;
+  /// The same of devices that measured so few networks that their costs alone predict others badly: what predicts them
+  /// where they are known. Zeros for the others; empty: for all.
+  Eigen::MatrixXd known_costs;
   Eigen::VectorXd median_ms;  ///< [devices]
   Eigen::VectorXd log_rms;    ///< [devices]: root mean square of log(measured / fitted)
   /// Mean square difference of the devices' log latency profiles, [devices, devices]; large between kinds
@@ -183,7 +186,11 @@ Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& plac
 /// hold at most half of the squares, or the first alone. With all, every latency of the pool could be computed from it.
 void keep_common_residuals(CostLibrary& library);
 
-/// The library of some of its devices.
+/// Puts a value for each of some more devices, or networks, behind those of a library; rows of a matrix.
+void append(const Eigen::MatrixXd& more, Eigen::MatrixXd& rows);
+void append(const Eigen::VectorXd& more, Eigen::VectorXd& values);
+
+/// The library of some of its devices, as a prior: without known_costs.
 CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size_t>& devices);
 
 /// How much each device stands for when the next one is imagined: one over the number of devices about like it, itself

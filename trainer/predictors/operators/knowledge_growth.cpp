@@ -87,6 +87,7 @@ Places widen(FeatureMap& map, CostLibrary& library, const FeatureMap& other) {
   const Places places = widen(map, other);
   library.operator_features = map.operator_features();
   library.costs = widened(library.costs, places, before);
+  if (library.known_costs.rows() > 0) library.known_costs = widened(library.known_costs, places, before);
   for (OperatorTimes& times : map.learned) times.costs = widened(times.costs.transpose(), places, before).transpose();
   if (!library.kinds.empty()) library.scale = feature_scale(map);
   for (DeviceKind& kind : library.kinds) widen(kind, library.scale, places);
@@ -155,25 +156,17 @@ void append_known(const PoolNumbers& numbers, const CostLibrary& own, CostLibrar
     library.device_growth = Eigen::VectorXd::Zero(devices);
   }
   const double growth = library.device_growth.maxCoeff() + 1;
-  library.network_growth.conservativeResize(known + places.rows());
-  library.network_growth.tail(places.rows()).setConstant(growth);
-  library.device_growth.conservativeResize(devices + added);
-  library.device_growth.tail(added).setConstant(growth);
-  library.known.conservativeResize(known + places.rows(), Eigen::NoChange);
-  library.known.bottomRows(places.rows()) = places;
+  append(Eigen::VectorXd::Constant(places.rows(), growth), library.network_growth);
+  append(Eigen::VectorXd::Constant(added, growth), library.device_growth);
+  append(places, library.known);
   library.known_weights.conservativeResize(known + places.rows(), devices + added);
   library.known_weights.bottomLeftCorner(places.rows(), devices).setZero();
   library.known_weights.topRightCorner(known, added).setZero();
   for (DeviceKind& kind : library.kinds) {
-    kind.residual.conservativeResize(known + places.rows());
-    kind.residual.tail(places.rows()).setZero();
-    kind.residual_factor.conservativeResize(known + places.rows(), Eigen::NoChange);
-    kind.residual_factor.bottomRows(places.rows()).setZero();
+    append(Eigen::VectorXd::Zero(places.rows()), kind.residual);
+    append(Eigen::MatrixXd::Zero(places.rows(), kind.residual_factor.cols()), kind.residual_factor);
   }
-  if (library.sizes.rows() > 0) {
-    library.sizes.conservativeResize(devices + added, Eigen::NoChange);
-    library.sizes.bottomRows(added) = size_ranges(numbers, places);
-  }
+  if (library.sizes.rows() > 0) append(size_ranges(numbers, places), library.sizes);
   for (Index d = 0; d < added; ++d) {
     library.known_weights.col(devices + d).tail(places.rows()) =
         residual_weights(numbers, d, own.costs.row(d), kernel, library.places.noise);
@@ -204,16 +197,17 @@ void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, con
         std::max(found.noise, std::sqrt(known.select(error.square(), 0).sum() / static_cast<double>(known.count())));
   }
   add_new_costs(places, numbers, own.costs, library.costs);
+  if (library.known_costs.rows() > 0) {
+    add_new_costs(places, numbers, own.costs, library.known_costs);
+    append(Eigen::MatrixXd::Zero(added, own.costs.cols()), library.known_costs);
+  }
   for (auto& groups : unmeasured_groups(map, numbers, *pool.space, networks))
     library.unmeasured.push_back(std::move(groups));
   if (!library.block.empty()) library.block.resize(static_cast<std::size_t>(before + added), 0);
-  library.costs.conservativeResize(before + added, Eigen::NoChange);
-  library.costs.bottomRows(added) = own.costs;
+  append(own.costs, library.costs);
   drop_unlisted(map, library);
-  library.median_ms.conservativeResize(before + added);
-  library.median_ms.tail(added) = own.median_ms;
-  library.log_rms.conservativeResize(before + added);
-  library.log_rms.tail(added) = own.log_rms;
+  append(own.median_ms, library.median_ms);
+  append(own.log_rms, library.log_rms);
   Eigen::MatrixXd differences = profile_differences(numbers.features, library.costs);
   differences.topLeftCorner(before, before) = library.differences;
   library.differences = std::move(differences);

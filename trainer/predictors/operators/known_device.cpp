@@ -95,7 +95,9 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   component.noise = std::max(library.log_rms[number], least_noise);
   component.weight = 1;
   component.costs_ms = Eigen::VectorXd::Zero(features);
-  component.costs_ms.segment(begin, width) = scale_ms * library.costs.row(number).transpose();
+  const bool drawn = begin == 0 && library.known_costs.rows() > 0 && library.known_costs.row(number).any();
+  component.costs_ms.segment(begin, width) =
+      scale_ms * (drawn ? library.known_costs : library.costs).row(number).transpose();
   posterior.components.push_back(std::move(component));
   posterior.floor_ms = least_share * scale_ms;
   posterior.least_costs_ms = Eigen::VectorXd::Zero(features);
@@ -107,7 +109,7 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   const std::vector<Index> within = networks_within(library, number);
   if (within.empty()) throw FormatError("a device has no network of 'library.known' within its 'library.sizes'");
   posterior.anchors = library.known(within, Eigen::all);
-  posterior.anchor_weights = library.known_weights(within, number);
+  posterior.anchor_weights = library.known_weights(within, number) * (drawn ? 0.5 : 1);  // they are of its own costs
   posterior.residual_variance = library.residual_variance_of(device);
   posterior.reach_variance = library.reach_variance;
   return posterior;
@@ -133,6 +135,7 @@ void drop_medians(FeatureMap& map, CostLibrary& library) {
     const double factor = library.median_ms[device] / scale_ms;
     library.median_ms[device] = scale_ms;
     library.costs.row(device) *= factor;
+    if (library.known_costs.rows() > 0) library.known_costs.row(device) *= factor;
     if (library.block_of(d) == 0) continue;
     OperatorTimes& times = map.learned[library.block_of(d) - 1];
     times.per_ms *= factor;

@@ -277,6 +277,7 @@ void put_library(Archive& archive, const CostLibrary& library, Exactness exactne
   if (!library.block.empty()) archive.card["library_blocks"] = library.block;
   if (!library.unmeasured.empty()) archive.card["unmeasured_groups"] = library.unmeasured;
   put(archive, "library.costs", library.costs, exactness);
+  if (library.known_costs.rows() > 0) put(archive, "library.known_costs", library.known_costs, exactness);
   put(archive, "library.median_ms", library.median_ms);
   put(archive, "library.log_rms", library.log_rms, exactness);
   put(archive, "library.differences", library.differences, exactness);
@@ -313,6 +314,9 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
       library.unmeasured.push_back(groups.texts(most_names));
     }
     if (static_cast<Index>(library.unmeasured.size()) != devices) unmeasured->fail("one list for each device");
+  }
+  if (archive.has("library.known_costs")) {
+    library.known_costs = get(archive, "library.known_costs", devices, features, 0);
   }
   library.median_ms = get(archive, "library.median_ms", devices, 1, smallest);
   library.log_rms = get(archive, "library.log_rms", devices, 1, 0);

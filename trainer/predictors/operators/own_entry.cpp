@@ -111,12 +111,9 @@ void append_entry(FeatureMap& map, const FeatureMap& shared, CostLibrary& librar
                   const nasbench::NetworkSpace& space, const AdaptationSet& set) {
   const auto devices = static_cast<Index>(library.devices());
   library.block.resize(library.devices(), 0);
-  library.costs.conservativeResize(devices + 1, Eigen::NoChange);
-  library.costs.row(devices) = times.costs;
-  library.median_ms.conservativeResize(devices + 1);
-  library.median_ms[devices] = times.unit_ms;
-  library.log_rms.conservativeResize(devices + 1);
-  library.log_rms[devices] = library.log_rms.head(devices).mean();
+  append(times.costs.transpose(), library.costs);
+  append(Eigen::VectorXd::Constant(1, times.unit_ms), library.median_ms);
+  append(Eigen::VectorXd::Constant(1, library.log_rms.mean()), library.log_rms);
   Eigen::MatrixXd differences =
       profile_differences(feature_table(shared, space, set.architectures).rows(), library.costs);
   differences.topLeftCorner(devices, devices) = library.differences;

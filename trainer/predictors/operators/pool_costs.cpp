@@ -113,7 +113,10 @@ void drop_unlisted(const FeatureMap& map, CostLibrary& library) {
     if (std::count_if(groups.begin(), groups.end(), is_listed_apart) < 3) continue;
     groups.erase(std::remove_if(groups.begin(), groups.end(), is_listed_apart), groups.end());
     for (std::size_t f = 0; f < map.raw.size(); ++f) {
-      if (is_listed_apart(map.name(f))) library.costs(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(f)) = 0;
+      if (!is_listed_apart(map.name(f))) continue;
+      const auto device = static_cast<Eigen::Index>(d), feature = static_cast<Eigen::Index>(f);
+      library.costs(device, feature) = 0;
+      if (library.known_costs.rows() > 0) library.known_costs(device, feature) = 0;
     }
   }
 }

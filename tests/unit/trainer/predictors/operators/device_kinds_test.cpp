@@ -81,6 +81,29 @@ TEST(DeviceKinds, AreAllDevicesAndThoseOfEachRuntimeWithEnough) {
   EXPECT_EQ(kinds[2].name, "processors");
 }
 
+/// The mean square error of log latency of the first device's networks behind the `measured` first ones.
+double error_of_first(const Eigen::MatrixXd& costs, const CostLibrary& library, Index measured) {
+  const PoolNumbers pool = two_kinds();
+  const Eigen::VectorXd predicted_ms = library.median_ms[0] * pool.features * costs.row(0).transpose();
+  const Eigen::ArrayXd truth_ms = pool.latency_ms.row(0).transpose();
+  return (predicted_ms.array() / truth_ms).log().tail(networks - measured).square().mean();
+}
+
+TEST(DeviceKinds, TellWhatADeviceCostsThatMeasuredFewNetworks) {
+  constexpr Index measured = 6;
+  PoolNumbers pool = two_kinds();
+  Rng rng(9);
+  for (Index n = 0; n < measured; ++n) pool.latency_ms(0, n) *= std::exp(0.2 * rng.normal());
+  pool.latency_ms.row(0).tail(networks - measured).setConstant(std::nan(""));
+  const CostLibrary library = fit_library(pool);
+  pool.scale.measure.clear();  // no kinds
+  const CostLibrary alone = fit_library(pool);
+  EXPECT_LT(error_of_first(library.known_costs, library, measured), 0.7 * error_of_first(alone.costs, alone, measured));
+  EXPECT_EQ(library.costs.row(0), alone.costs.row(0)) << "as a prior it is what its own networks say";
+  EXPECT_TRUE(library.known_costs.row(1).isZero(0)) << "forty networks say enough";
+  EXPECT_NE(library.costs.row(1), alone.costs.row(1));
+}
+
 /// The weight of processors and of their kind where one network of a GPU was measured.
 double weight_of_others(const SaidRuntime& said) {
   AdaptationFeatures set;
