@@ -1,8 +1,5 @@
 #include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <map>
-#include <optional>
 
 #include "datasets/tables/network_sources.h"
 #include "nasbench/support/error.h"
@@ -12,22 +9,14 @@
 #include "trainer/predictors/operators/operator_times.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
-#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {
 
-/// Bars of costs, the first of them at the top.
-std::string bars_of(const std::vector<PartCost>& costs, const Device& device, const std::string& alternative_text) {
-  std::vector<std::string> labels;
-  Series bars{"cost", {}, {}, {}, {}};
-  for (const PartCost& cost : costs) {
-    bars.x.push_back(static_cast<double>(labels.size()));
-    bars.y.push_back(cost.cost_ms);
-    bars.spread.push_back(cost.deviation_ms);
-    labels.push_back(cost.name);
-  }
-  return bar_plot(labels, bars, device.unit(), alternative_text);
+std::string bars_of(const std::vector<PartCost>& costs, const Device& device) {
+  std::vector<Mark> bars;
+  for (const PartCost& cost : costs) bars.push_back({0, cost.cost_ms, cost.deviation_ms, cost.name});
+  return bar_plot(bars, device.unit(), "Bars of what operators cost, with their standard deviation");
 }
 
 /// What would be a bar that nobody sees: the smallest of costs that are in descending order.
@@ -149,7 +138,7 @@ void add_layers(Page& page, const Device& device) {
   for (const datasets::OperatorLatency& layer : device.layers) {
     profiles[layer.network][operators::operator_key(layer.operation)].push_back(layer.latency_ms);
   }
-  for (const Measured* measured : {&device.used, &device.others}) {
+  for (const AdaptationSet* measured : {&device.used, &device.others}) {
     for (std::size_t i = 0; i < measured->architectures.size(); ++i) {
       const std::string name = device.space().format(measured->architectures[i]);
       auto profile = profiles.find(name);
@@ -174,7 +163,7 @@ void add_costs(Page& page, const Device& device) {
   if (by_kind) leave_out_negligible(costs);
   const bool below = std::any_of(costs.begin(), costs.end(), [](const PartCost& cost) { return cost.cost_ms < 0; });
   page.heading("What operators cost");
-  page.figures({{"costs", bars_of(costs, device, "Bars of what operators cost, with their standard deviation"),
+  page.figures({{"costs", bars_of(costs, device),
                  std::string(by_kind ? "By kind, mean of the networks adapted on; without what is below 0.5 % of them"
                                      : "Cost of one occurrence in the cell") +
                      "; lines are one standard deviation"}});

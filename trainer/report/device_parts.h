@@ -17,17 +17,11 @@ namespace tenshot::trainer::report {
 
 constexpr double shown_confidence = judged_confidence;
 
-/// Latencies of architectures, measured; or another quantity, in its unit.
-struct Measured {
-  std::vector<nasbench::Architecture> architectures;
-  std::vector<double> latency_ms;
-};
-
 /// What the sections of a page on a predictor are made from.
 struct Device {
   const Predictor& predictor;
-  Measured used;                                  ///< adapted on
-  Measured others;                                ///< measured and not adapted on
+  AdaptationSet used;                             ///< adapted on
+  AdaptationSet others;                           ///< measured and not adapted on
   Predictions of_others;                          ///< with intervals of `shown_confidence`
   std::vector<datasets::OperatorLatency> layers;  ///< times of operators inside networks that were measured
   std::vector<Architecture> own;                  ///< networks by name that the user named or measured

@@ -1,9 +1,9 @@
-#include <cmath>
 #include <unordered_set>
 
 #include "datasets/kit/joined_sources.h"
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/number_text.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
@@ -12,8 +12,6 @@
 #include "trainer/predictors/verdict.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
-#include "trainer/report/report.h"
-#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {
@@ -22,24 +20,21 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_rows = 100'000'000;
 
-Measured adaptation_set(const JsonField& card, const NetworkSpace& space) {
-  Measured measured;
+AdaptationSet adaptation_set(const JsonField& card, const NetworkSpace& space) {
+  AdaptationSet measured;
   for (const JsonField& row : card.at("adaptation_set").list(most_rows)) {
-    measured.architectures.push_back(space.parse(row.at("architecture").text()));
-    measured.latency_ms.push_back(row.at("latency_ms").number(positive));
+    measured.add(space.parse(row.at("architecture").text()), row.at("latency_ms").number(positive));
   }
   return measured;
 }
 
 /// What was measured and not adapted on.
-Measured others_of(const Measured& all, const Measured& used) {
+AdaptationSet others_of(const datasets::MeasuredSource& all, const AdaptationSet& used) {
   const std::unordered_set<Architecture, nasbench::ArchitectureHash> known(used.architectures.begin(),
                                                                            used.architectures.end());
-  Measured others;
+  AdaptationSet others;
   for (std::size_t i = 0; i < all.architectures.size(); ++i) {
-    if (known.count(all.architectures[i]) != 0) continue;
-    others.architectures.push_back(all.architectures[i]);
-    others.latency_ms.push_back(all.latency_ms[i]);
+    if (known.count(all.architectures[i]) == 0) others.add(all.architectures[i], all.latency_ms[i]);
   }
   return others;
 }
@@ -94,7 +89,7 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
       device.warnings.push_back("the further measurements are of another " + name + ": " + value + ", and not " + own);
     }
   }
-  device.others = others_of({joined.measured.architectures, joined.measured.latency_ms}, device.used);
+  device.others = others_of(joined.measured, device.used);
   if (!device.others.architectures.empty()) {
     device.of_others = predictor.predict(device.others.architectures, shown_confidence);
   }
@@ -178,9 +173,13 @@ void add_facts(Page& page, const Device& device) {
   page.facts(facts);
 }
 
-Series pairs(const std::string& name, const Device& device, const Measured& measured, const Predictions& predictions) {
-  Series series{name, measured.latency_ms, predictions.latency_ms, {}, {}};
-  for (const Architecture& a : measured.architectures) series.names.push_back(device.space().format(a));
+Series pairs(const std::string& name, const Device& device, const AdaptationSet& measured,
+             const Predictions& predictions) {
+  Series series{name};
+  for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
+    series.marks.push_back(
+        {measured.latency_ms[i], predictions.latency_ms[i], NAN, device.space().format(measured.architectures[i])});
+  }
   return series;
 }
 
@@ -203,29 +202,24 @@ void add_comparison(Page& page, const Device& device) {
   if (others == 0) return;
   page.heading("How large the errors are");
   page.figures({{"errors",
-                 error_distribution_plot({error_distribution("not used", series.front().x, series.front().y)},
+                 error_distribution_plot({error_distribution("not used", series.front().marks)},
                                          "Share of networks within each relative error"),
                  "Networks that were measured and not adapted on"}});
 }
 
 void add_intervals(Page& page, const Device& device) {
   if (!device.predictor.has_intervals() || device.others.latency_ms.empty()) return;
-  Series line{"held", {}, {}};
+  Series line{"held"};
   for (int asked = 50; asked <= 95; asked += 5) {
     const Predictions found = device.predictor.predict(device.others.architectures, asked / 100.0);
-    line.x.push_back(asked);
-    line.y.push_back(100 *
-                     evaluate(found.latency_ms, device.others.latency_ms, found.lower_ms, found.upper_ms).coverage);
+    const Metrics metrics = evaluate(found.latency_ms, device.others.latency_ms, found.lower_ms, found.upper_ms);
+    line.marks.push_back({static_cast<double>(asked), 100 * metrics.coverage});
   }
   page.heading("Do the intervals hold?");
   page.figures(
       {{"intervals", calibration_plot({line}, "Share of intervals that held against the share that was asked for"),
         "On the dashed line they hold as often as they say"}});
 }
-
-}  // namespace
-
-std::string Device::value(double number) const { return significant(number) + " " + unit(); }
 
 Page device_report(const fs::path& file, const DeviceReportOptions& options) {
   const std::unique_ptr<Predictor> predictor = load_predictor(file);
@@ -253,6 +247,10 @@ Page device_report(const fs::path& file, const DeviceReportOptions& options) {
   add_explained(page, device, options);
   return page;
 }
+
+}  // namespace
+
+std::string Device::value(double number) const { return significant(number) + " " + unit(); }
 
 Page make_report(const fs::path& what, const DeviceReportOptions& options) {
   const bool experiment = fs::is_directory(what);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "datasets/tables/architecture_column.h"
 #include "nasbench/support/numbers_below.h"
@@ -7,7 +6,6 @@
 #include "trainer/predictors/trust.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
-#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {
@@ -59,15 +57,13 @@ std::vector<std::size_t> thinned(const std::vector<std::size_t>& values, std::si
   return kept;
 }
 
-Series points_of(const std::string& name, const Device& device, const std::vector<Architecture>& architectures,
-                 const std::vector<double>& x, const std::vector<double>& y, const std::vector<std::size_t>& indices) {
-  Series series{name, {}, {}, {}, {}};
+std::vector<Mark> marks_of(const Device& device, const datasets::Accuracies& read, const Predictions& predictions,
+                           const std::vector<std::size_t>& indices) {
+  std::vector<Mark> marks;
   for (const std::size_t i : indices) {
-    series.x.push_back(x[i]);
-    series.y.push_back(y[i]);
-    series.names.push_back(device.space().format(architectures[i]));
+    marks.push_back({predictions.latency_ms[i], read.accuracy[i], NAN, device.space().format(read.architectures[i])});
   }
-  return series;
+  return marks;
 }
 
 /// Whether a network has anything to learn: not so a cell of NAS-Bench-201 without a convolution on its way.
@@ -116,15 +112,14 @@ Crowd crowd_of(const Device& device) {
 void add_space(Page& page, const Device& device, const Crowd& crowd, const Predictions& predictions,
                const std::optional<double>& limit) {
   const std::vector<std::size_t> order = ascending(predictions.latency_ms);
-  Banded curve{{"predicted", {}, {}, {}, {}}, {}, {}};
+  Series curve{"predicted"};
   constexpr std::size_t points = 100;
   for (std::size_t k = 0; k <= points; ++k) {
     const std::size_t i = order[k * (order.size() - 1) / points];
-    curve.middle.x.push_back(100.0 * static_cast<double>(k) / points);
-    curve.middle.y.push_back(predictions.latency_ms[i]);
+    curve.marks.push_back({100.0 * static_cast<double>(k) / points, predictions.latency_ms[i]});
     if (predictions.lower_ms.empty()) continue;
-    curve.lower.push_back(predictions.lower_ms[i]);
-    curve.upper.push_back(predictions.upper_ms[i]);
+    curve.marks.back().low = predictions.lower_ms[i];
+    curve.marks.back().high = predictions.upper_ms[i];
   }
   page.heading(device.space().search_space() != nullptr ? "The whole space" : "Your networks");
   page.figures(
@@ -158,9 +153,7 @@ void add_front(Page& page, const Device& device, const std::filesystem::path& ac
   std::vector<std::size_t> every = numbers_below(read.architectures.size());
   page.heading("Pareto front of " + device.quantity() + " and accuracy", Page::Width::halves);
   if (!read.left_out.empty()) page.warnings({read.left_out});
-  const Front picture{
-      points_of("others", device, read.architectures, predictions.latency_ms, read.accuracy, every),
-      points_of("Pareto front", device, read.architectures, predictions.latency_ms, read.accuracy, front), limit};
+  const Front picture{marks_of(device, read, predictions, every), marks_of(device, read, predictions, front), limit};
   page.figures({{"pareto-front",
                  front_plot(picture, {"predicted " + device.quantity() + ", " + device.unit(), "accuracy"},
                             "Accuracy against predicted " + device.quantity() + ", with the Pareto front"),

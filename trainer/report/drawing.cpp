@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "nasbench/support/number_text.h"
 #include "trainer/report/page.h"
-#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {
@@ -14,22 +13,16 @@ constexpr std::size_t series_colours = 8;
 
 /// With at most one decimal, which is a tenth of a pixel or so.
 std::string number(double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  std::string result = text;
-  if (result.size() > 2 && result.compare(result.size() - 2, 2, ".0") == 0) result.resize(result.size() - 2);
-  return result == "-0" ? "0" : result;
+  std::string text = decimals(value, 1);
+  if (text.size() > 2 && text.compare(text.size() - 2, 2, ".0") == 0) text.resize(text.size() - 2);
+  return text == "-0" ? "0" : text;
 }
 
-std::string attribute(const char* name, double value) { return std::string(" ") + name + "=\"" + number(value) + "\""; }
-std::string attribute(const char* name, const std::string& value) {
-  return std::string(" ") + name + "=\"" + value + "\"";
-}
+std::string attribute(const std::string& name, const std::string& value) { return " " + name + "=\"" + value + "\""; }
+std::string attribute(const std::string& name, double value) { return attribute(name, number(value)); }
 
-std::string opacity_attribute(const char* name, double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, " %s=\"%.2g\"", name, value);
-  return value < 1 ? text : "";
+std::string opacity_attribute(const std::string& name, double value) {
+  return value < 1 ? attribute(name, significant_digits(value, 2)) : "";
 }
 
 /// Ends an element that was begun: with its hint inside where there is one.
@@ -83,9 +76,11 @@ std::vector<std::pair<int, double>> legend_places(double width, const Legend& le
   return places;
 }
 
-double legend_height(double width, const Legend& legend) {
-  const auto places = legend_places(width, legend);
-  return places.empty() ? 0 : row_height * (places.back().first + 1) + below_legend;
+/// Where the area inside the axes begins, below the legend and the name of the y axis.
+double top_of(double width, const Legend& legend) {
+  const auto places = legend_places(width - legend_margin, legend);
+  const double legend_height = places.empty() ? 0 : row_height * (places.back().first + 1) + below_legend;
+  return top_margin + legend_height + row_height;
 }
 
 }  // namespace
@@ -186,16 +181,15 @@ std::vector<double> Scale::ticks(int count) const {
   return values;
 }
 
-double Frame::height(double width, const Legend& legend, double plot_height) {
-  return top_margin + legend_height(width - legend_margin, legend) + row_height + plot_height + bottom_margin;
-}
-
-Frame::Frame(Drawing& drawing, Scale x, Scale y, const Labels& labels, const Legend& legend, double plot_height)
-    : x_(x), y_(y), left_(labels.left), right_(drawing.width() - right_margin) {
-  const double width = drawing.width() - legend_margin;
-  top_ = top_margin + legend_height(width, legend) + row_height;
-  bottom_ = top_ + plot_height;
-  const auto places = legend_places(width, legend);
+Frame::Frame(double width, Scale x, Scale y, const Labels& labels, const Legend& legend, double plot_height)
+    : drawing(width, top_of(width, legend) + plot_height + bottom_margin),
+      x_(x),
+      y_(y),
+      left_(labels.left),
+      right_(width - right_margin),
+      top_(top_of(width, legend)),
+      bottom_(top_ + plot_height) {
+  const auto places = legend_places(width - legend_margin, legend);
   for (std::size_t i = 0; i < legend.size(); ++i) {
     const double row = top_margin + row_height * places[i].first + 8, start = legend_margin + places[i].second;
     drawing.rectangle({start, row - 5}, 14, 10, legend[i].second);
@@ -203,10 +197,10 @@ Frame::Frame(Drawing& drawing, Scale x, Scale y, const Labels& labels, const Leg
   }
   drawing.text({4, top_ - 8}, labels.y);
   drawing.text({right_, bottom_ + 36}, labels.x, Drawing::Anchor::end);
-  draw_grid(drawing, labels);
+  draw_grid(labels);
 }
 
-void Frame::draw_grid(Drawing& drawing, const Labels& labels) const {
+void Frame::draw_grid(const Labels& labels) {
   const std::vector<double> x_ticks = labels.x_ticks.empty() ? x_.ticks() : labels.x_ticks;
   double free_from = -HUGE_VAL;  // of the numbers below the axis
   for (const double tick : x_ticks) {

@@ -23,14 +23,11 @@ double text_width(const std::string& text);
 class Drawing {
  public:
   struct Point {
-    double x = 0;
-    double y = 0;
+    double x = 0, y = 0;
   };
   enum class Anchor { start, middle, end };
 
   Drawing(double width, double height) : width_(width), height_(height) {}
-  double width() const { return width_; }
-  double height() const { return height_; }
 
   void line(Point from, Point to, const std::string& colour, double thickness = 1, bool dashed = false);
   void polyline(const std::vector<Point>& points, const std::string& colour, double thickness = 2);
@@ -77,7 +74,7 @@ class Scale {
 /// A series' name and its colour.
 using Legend = std::vector<std::pair<std::string, std::string>>;
 
-/// Where the axes of a drawing are, once they are drawn.
+/// A drawing with axes.
 class Frame {
  public:
   struct Labels {
@@ -89,10 +86,11 @@ class Frame {
   };
 
   /// Draws the legend in rows at the top, then the names of the axes, the grid and its numbers. `plot_height` is that
-  /// of the area inside the axes; a drawing with them is as high as height() says.
-  Frame(Drawing& drawing, Scale x, Scale y, const Labels& labels, const Legend& legend, double plot_height);
-  /// Height of a drawing with this legend.
-  static double height(double width, const Legend& legend, double plot_height);
+  /// of the area inside the axes.
+  Frame(double width, Scale x, Scale y, const Labels& labels, const Legend& legend, double plot_height);
+
+  /// What else is drawn.
+  Drawing drawing;
 
   /// The place of two values; at the edge where they are outside.
   Drawing::Point at(double x, double y) const;
@@ -102,7 +100,7 @@ class Frame {
   double bottom() const { return bottom_; }
 
  private:
-  void draw_grid(Drawing& drawing, const Labels& labels) const;
+  void draw_grid(const Labels& labels);
 
   Scale x_, y_;
   double left_, right_, top_, bottom_;

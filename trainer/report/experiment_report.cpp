@@ -1,20 +1,20 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "datasets/tables/csv.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/quantity_card.h"
-#include "trainer/report/page.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/report.h"
-#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {
@@ -25,14 +25,10 @@ using nlohmann::json;
 constexpr std::size_t most_lines = 8;    ///< in one picture
 constexpr std::size_t most_panels = 12;  ///< scatter plots
 
-/// Measured and predicted latencies of one method on one target.
-struct Pairs {
-  std::vector<double> measured_ms, predicted_ms;
-};
-
 /// A choice of the grid, as predictions.csv writes it: method, pool, sampler, samples and clones.
 using Choice = std::array<std::string, 5>;
-using PairsOf = std::map<Choice, std::map<std::string, Pairs>>;  ///< by target
+/// Measured (x) and predicted latencies (y) of a choice by target.
+using PairsOf = std::map<Choice, std::map<std::string, std::vector<Mark>>>;
 
 PairsOf read_pairs(const fs::path& path, datasets::Quantity quantity) {
   const std::string text = read_file(path);
@@ -55,9 +51,8 @@ PairsOf read_pairs(const fs::path& path, datasets::Quantity quantity) {
     const auto of = [&](std::size_t index) { return std::string(fields[index]); };
     const auto measured_ms = parse_number(fields[measured]), predicted_ms = parse_number(fields[predicted]);
     if (!measured_ms || !predicted_ms || !(*measured_ms > 0)) continue;
-    Pairs& list = pairs[{of(method), of(pool), of(sampler), of(samples), of(clones)}][of(target)];
-    list.measured_ms.push_back(*measured_ms);
-    list.predicted_ms.push_back(*predicted_ms);
+    pairs[{of(method), of(pool), of(sampler), of(samples), of(clones)}][of(target)].push_back(
+        {*measured_ms, *predicted_ms});
   }
   return pairs;
 }
@@ -72,6 +67,8 @@ Choice choice_of(const json& variant) {
 }
 
 double mean_of(const json& spread) { return spread.is_null() ? std::nan("") : spread.at("mean").get<double>(); }
+
+double deviation_in_percent(const json& spread) { return 100 * spread.at("deviation").get<double>(); }
 
 /// Variants that measured a few architectures, best first; ceilings are no part of a comparison.
 std::vector<json> ranked(const json& results) {
@@ -94,34 +91,42 @@ std::string in_words(const json& spread, double factor, int places) {
   return text;
 }
 
-/// The highest of what `value` gives for variants that are no ceiling.
-template <class Value>
-double best_of(const json& variants, Value value) {
-  double best = -HUGE_VAL;
-  for (const json& variant : variants) {
-    if (variant.at("samples") != "all" && value(variant) > best) best = value(variant);
-  }
-  return best;
-}
+/// Cells of a table: a metric of each variant in words, bold where it is the best of those that are no ceiling.
+class MetricCells {
+ public:
+  using SpreadOf = std::function<json(const json& variant)>;
 
-std::string bold_if(bool condition, const std::string& text) { return condition ? "**" + text + "**" : text; }
+  MetricCells(const json& variants, SpreadOf spread_of, double factor, int places)
+      : spread_of_(std::move(spread_of)), factor_(factor), places_(places) {
+    for (const json& variant : variants) {
+      const double mean = mean_of(spread_of_(variant));
+      if (variant.at("samples") != "all" && mean > best_) best_ = mean;
+    }
+  }
+  std::string operator()(const json& variant) const {
+    const json spread = spread_of_(variant);
+    const bool is_best = variant.at("samples") != "all" && mean_of(spread) == best_;
+    return is_best ? "**" + in_words(spread, factor_, places_) + "**" : in_words(spread, factor_, places_);
+  }
+
+ private:
+  SpreadOf spread_of_;
+  double factor_;
+  int places_;
+  double best_ = -HUGE_VAL;
+};
 
 /// One row for each variant: its means over the targets.
 void add_means(Page& page, const json& results) {
   const json& variants = results.at("variants");
-  const auto accuracy = [](const json& variant) { return mean_of(variant.at("mean_acc10")); };
-  const auto rank = [](const json& variant) { return mean_of(variant.at("mean_spearman")); };
-  const double best_accuracy = best_of(variants, accuracy), best_rank = best_of(variants, rank);
+  const MetricCells accuracy(
+      variants, [](const json&variant) { return variant.at("mean_acc10"); }, 100, 1),
+      rank(
+          variants, [](const json&variant) { return variant.at("mean_spearman"); }, 1, 3);
   HtmlTable table{"Mean over the targets ± standard deviation over trials; the best is bold",
                   {"method", "within ±10 %, percent", "Spearman's ρ"},
                   {}};
-  for (const json& variant : variants) {
-    const bool ceiling = variant.at("samples") == "all";
-    table.rows.push_back(
-        {variant.at("label"),
-         bold_if(!ceiling && accuracy(variant) == best_accuracy, in_words(variant.at("mean_acc10"), 100, 1)),
-         bold_if(!ceiling && rank(variant) == best_rank, in_words(variant.at("mean_spearman"), 1, 3))});
-  }
+  for (const json& variant : variants) table.rows.push_back({variant.at("label"), accuracy(variant), rank(variant)});
   page.table(table);
 }
 
@@ -137,13 +142,10 @@ std::vector<HtmlTable> tables_by_target(const json& results, const std::string& 
     const std::size_t end = std::min(first + most_columns, variants.size());
     for (std::size_t v = first; v < end; ++v) table.header.push_back(variants[v].at("label"));
     for (const std::string& target : targets) {
-      const auto value = [&](const json& variant) { return mean_of(variant.at(metric).at(target)); };
-      const double best = best_of(variants, value);
+      const MetricCells cell(
+          variants, [&](const json& variant) { return variant.at(metric).at(target); }, factor, places);
       std::vector<std::string> row = {target};
-      for (std::size_t v = first; v < end; ++v) {
-        const bool is_best = variants[v].at("samples") != "all" && value(variants[v]) == best;
-        row.push_back(bold_if(is_best, in_words(variants[v].at(metric).at(target), factor, places)));
-      }
+      for (std::size_t v = first; v < end; ++v) row.push_back(cell(variants[v]));
       table.rows.push_back(std::move(row));
     }
     tables.push_back(std::move(table));
@@ -156,13 +158,11 @@ void add_targets(Page& page, const json& results) {
   std::vector<Series> series;
   for (const json& variant : ranked(results)) {
     if (series.size() == most_lines) break;
-    Series points{variant.at("label"), {}, {}, {}, {}};
+    Series points{variant.at("label")};
     for (std::size_t t = 0; t < targets.size(); ++t) {
       const json& spread = variant.at("acc10").at(targets[t]);
       if (spread.is_null()) continue;
-      points.x.push_back(100 * mean_of(spread));
-      points.y.push_back(static_cast<double>(t));
-      points.spread.push_back(100 * spread.at("deviation").get<double>());
+      points.marks.push_back({100 * mean_of(spread), static_cast<double>(t), deviation_in_percent(spread)});
     }
     series.push_back(std::move(points));
   }
@@ -185,38 +185,35 @@ std::string line_name(const json& variant, const json& spec) {
   return name;
 }
 
-/// The lines of the best variants, whose `names` are in their order, and then others, as many as there are colours; the
-/// caption says how many are left out.
-std::vector<Series> best_lines(std::map<std::string, Series> lines, std::vector<std::string> names,
-                               std::string& caption) {
+/// The lines of the best variants, which `name_of` names, and then others, as many as there are colours; the caption
+/// says how many are left out.
+std::vector<Series> best_lines(const json& results, std::map<std::string, std::vector<Mark>> lines,
+                               const std::function<std::string(const json& variant)>& name_of, std::string& caption) {
   const std::size_t all = lines.size();
+  std::vector<std::string> names;
+  for (const json& variant : ranked(results)) names.push_back(name_of(variant));
   for (const auto& entry : lines) names.push_back(entry.first);
   std::vector<Series> best;
   for (const std::string& name : names) {
-    if (best.size() < most_lines && lines.count(name) > 0) best.push_back(lines.extract(name).mapped());
+    if (best.size() < most_lines && lines.count(name) > 0) best.push_back({name, lines.extract(name).mapped()});
   }
   if (best.size() < all) caption += "; the " + std::to_string(best.size()) + " best of " + std::to_string(all);
   return best;
 }
 
 void add_accuracy_against_samples(Page& page, const json& results) {
-  std::map<std::string, Series> lines;
-  std::vector<double> counts;
+  std::map<std::string, std::vector<Mark>> lines;
+  std::set<double> counts;
+  const auto name_of = [&](const json& variant) { return line_name(variant, results.at("spec")); };
   for (const json& variant : results.at("variants")) {
     if (!variant.at("samples").is_number() || variant.at("samples") == 0) continue;  // the axis is logarithmic
-    const std::string name = line_name(variant, results.at("spec"));
-    Series& line = lines[name];
-    line.name = name;
-    line.x.push_back(variant.at("samples"));
-    line.y.push_back(100 * mean_of(variant.at("mean_acc10")));
-    line.spread.push_back(100 * variant.at("mean_acc10").at("deviation").get<double>());
-    if (std::find(counts.begin(), counts.end(), line.x.back()) == counts.end()) counts.push_back(line.x.back());
+    const json& accuracy = variant.at("mean_acc10");
+    counts.insert(variant.at("samples").get<double>());
+    lines[name_of(variant)].push_back({variant.at("samples"), 100 * mean_of(accuracy), deviation_in_percent(accuracy)});
   }
   if (counts.size() < 2) return;
   std::string caption = "Mean over targets; lines are the standard deviation over trials";
-  std::vector<std::string> names;
-  for (const json& variant : ranked(results)) names.push_back(line_name(variant, results.at("spec")));
-  const std::vector<Series> series = best_lines(lines, names, caption);
+  const std::vector<Series> series = best_lines(results, lines, name_of, caption);
   page.heading("Accuracy against samples");
   Axes axes{"measured architectures", "predicted within 10 %, percent"};
   axes.logarithmic_x = true;
@@ -232,12 +229,9 @@ void add_errors(Page& page, const json& results, const PairsOf& pairs) {
   for (const json& variant : ranked(results)) {
     const auto found = pairs.find(choice_of(variant));
     if (found == pairs.end() || distributions.size() == most_lines) continue;
-    Pairs all;
-    for (const auto& [target, list] : found->second) {
-      all.measured_ms.insert(all.measured_ms.end(), list.measured_ms.begin(), list.measured_ms.end());
-      all.predicted_ms.insert(all.predicted_ms.end(), list.predicted_ms.begin(), list.predicted_ms.end());
-    }
-    distributions.push_back(error_distribution(variant.at("label"), all.measured_ms, all.predicted_ms));
+    std::vector<Mark> all;
+    for (const auto& [target, list] : found->second) all.insert(all.end(), list.begin(), list.end());
+    distributions.push_back(error_distribution(variant.at("label"), all));
   }
   if (distributions.empty()) return;
   page.heading("Error distribution");
@@ -258,7 +252,7 @@ void add_predictions(Page& page, const json& results, const PairsOf& pairs, data
   for (const auto& [target, list] : best->second) {
     if (panels.size() == most_panels) break;
     panels.push_back({"predicted-against-measured-" + target,
-                      scatter_plot({{"test architectures", list.measured_ms, list.predicted_ms}},
+                      scatter_plot({{"test architectures", list}},
                                    "Predicted against measured " + std::string(title(quantity)) + " of " + target +
                                        ", with the band of ten percent",
                                    quantity),
@@ -269,24 +263,20 @@ void add_predictions(Page& page, const json& results, const PairsOf& pairs, data
 
 void add_calibration(Page& page, const json& results) {
   std::map<std::string, std::map<double, std::vector<double>>> held;
-  std::map<std::string, Series> lines;
+  std::map<std::string, std::vector<Mark>> lines;
   for (const json& point : results.at("calibration")) {
     held[point.at("method")][point.at("confidence").get<double>()].push_back(point.at("coverage"));
   }
   if (held.empty()) return;
   for (const auto& [method, by_confidence] : held) {
-    Series& line = lines[method];
-    line.name = method;
     for (const auto& [confidence, coverages] : by_confidence) {
       const double sum = std::accumulate(coverages.begin(), coverages.end(), 0.0);
-      line.x.push_back(100 * confidence);
-      line.y.push_back(100 * sum / static_cast<double>(coverages.size()));
+      lines[method].push_back({100 * confidence, 100 * sum / static_cast<double>(coverages.size())});
     }
   }
   std::string caption = "Mean over targets and trials; on the dashed line they hold as often as they say";
-  std::vector<std::string> names;
-  for (const json& variant : ranked(results)) names.push_back(variant.at("method"));
-  const std::vector<Series> series = best_lines(lines, names, caption);
+  const auto method_of = [](const json& variant) { return variant.at("method"); };
+  const std::vector<Series> series = best_lines(results, lines, method_of, caption);
   page.heading("Do the intervals hold?");
   page.figures(
       {{"intervals", calibration_plot(series, "Share of intervals that held against the share that was asked for"),

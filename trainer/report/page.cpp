@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "nasbench/support/number_text.h"
+
 namespace tenshot::trainer::report {
 namespace {
 
@@ -22,10 +24,18 @@ std::string marked_up(const std::string& text) {
   return html;
 }
 
+std::string list_of(const std::vector<std::string>& entries, const std::string& attributes) {
+  std::string html = "<ul" + attributes + ">\n";
+  for (const std::string& entry : entries) html += "<li>" + marked_up(entry) + "</li>\n";
+  return html + "</ul>\n";
+}
+
+std::string captioned(const std::string& caption) { return "<p class=\"caption\">" + escaped(caption) + "</p>\n"; }
+
 /// The beginning of a table that a narrow window scrolls.
 std::string scrolled_table(const std::string& caption, const std::string& attributes) {
-  return "<p class=\"caption\">" + escaped(caption) + "</p>\n<div class=\"scrolled\" tabindex=\"0\"><table" +
-         attributes + " aria-label=\"" + escaped(caption) + "\">\n";
+  return captioned(caption) + "<div class=\"scrolled\" tabindex=\"0\"><table" + attributes + " aria-label=\"" +
+         escaped(caption) + "\">\n";
 }
 
 /// Names may hold ids of strangers' tables.
@@ -57,17 +67,22 @@ std::string escaped(const std::string& text) {
   return html;
 }
 
+std::string percent(double share) { return decimals(100 * share, 1) + " %"; }
+
+std::string significant(double value) {
+  constexpr double in_full_from = 1e3, in_full_to = 1e7;
+  if (std::abs(value) >= in_full_from && std::abs(value) < in_full_to) return decimals(value, 0);
+  return significant_digits(value, 3);
+}
+
 void Page::verdict(Grade grade, const std::string& text, const std::string& checked) {
-  const char* name = grade == Grade::good ? "good" : grade == Grade::fair ? "fair" : "poor";
-  body_ += std::string("<div class=\"verdict ") + name + "\"><p>" + escaped(text) + "</p>";
+  const std::string name = grade == Grade::good ? "good" : grade == Grade::fair ? "fair" : "poor";
+  body_ += "<div class=\"verdict " + name + "\"><p>" + escaped(text) + "</p>";
   body_ += (checked.empty() ? "" : "<p class=\"checked\">" + escaped(checked) + "</p>") + "</div>\n";
 }
 
 void Page::warnings(const std::vector<std::string>& texts) {
-  if (texts.empty()) return;
-  body_ += "<ul class=\"warnings\">\n";
-  for (const std::string& text : texts) body_ += "<li>" + marked_up(text) + "</li>\n";
-  body_ += "</ul>\n";
+  if (!texts.empty()) body_ += list_of(texts, " class=\"warnings\"");
 }
 
 void Page::facts(const std::vector<std::pair<std::string, std::string>>& facts) {
@@ -89,11 +104,7 @@ void Page::heading(const std::string& text, Width width) {
 
 void Page::paragraph(const std::string& text) { body_ += "<p>" + escaped(text) + "</p>\n"; }
 
-void Page::list(const std::vector<std::string>& entries) {
-  body_ += "<ul>\n";
-  for (const std::string& entry : entries) body_ += "<li>" + marked_up(entry) + "</li>\n";
-  body_ += "</ul>\n";
-}
+void Page::list(const std::vector<std::string>& entries) { body_ += list_of(entries, ""); }
 
 void Page::figures(const std::vector<Figure>& figures) {
   body_ += "<div class=\"figures\">\n";
@@ -118,7 +129,7 @@ void Page::table(const HtmlTable& table) {
 }
 
 void Page::entries(const std::string& caption, const std::vector<Entry>& entries) {
-  body_ += "<p class=\"caption\">" + escaped(caption) + "</p>\n<ul class=\"entries\">\n";
+  body_ += captioned(caption) + "<ul class=\"entries\">\n";
   for (const Entry& entry : entries) {
     body_ += "<li><span>" + marked_up(entry.name) + "</span><span class=\"values\">";
     for (const std::string& value : entry.values) body_ += "<span>" + escaped(value) + "</span> ";
@@ -160,7 +171,7 @@ void Page::heat_map(const HeatMap& map) {
 
 void Page::commands(const std::vector<std::pair<std::string, std::string>>& commands) {
   for (const auto& [purpose, command] : commands) {
-    body_ += "<p class=\"caption\">" + escaped(purpose) + "</p>\n<pre>" + escaped(command) + "</pre>\n";
+    body_ += captioned(purpose) + "<pre>" + escaped(command) + "</pre>\n";
   }
 }
 

@@ -11,6 +11,10 @@ const std::string& page_style(const std::string& name);
 
 /// Text as HTML text or attribute value.
 std::string escaped(const std::string& text);
+/// "12.3 %" of a share.
+std::string percent(double share);
+/// `value` with three significant digits, from a thousand on with all before the point.
+std::string significant(double value);
 
 /// One table: a header, rows of the same length, and what it shows.
 struct HtmlTable {
@@ -72,8 +76,7 @@ class Page {
   std::string html() const;
   /// The page's pictures as files of their own: light or dark as the reader's system is.
   struct Picture {
-    std::string name;
-    std::string svg;
+    std::string name, svg;
   };
   const std::vector<Picture>& pictures() const { return pictures_; }
 

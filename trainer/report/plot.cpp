@@ -1,13 +1,13 @@
 #include "trainer/report/plot.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers_below.h"
 #include "trainer/report/drawing.h"
-#include "trainer/report/report_text.h"
+#include "trainer/report/page.h"
 
 namespace tenshot::trainer::report {
 namespace {
@@ -26,27 +26,23 @@ bool can_be_drawn(double value) {
   return std::abs(value) <= largest;  // not, where it is NaN
 }
 
-/// The points of a series that can be drawn, on an axis that may be logarithmic.
-Series drawable(const Series& series, bool logarithmic_x = false) {
-  Series result{series.name, {}, {}, {}, {}};
-  for (std::size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i) {
-    const bool beyond = logarithmic_x && !(series.x[i] > 1e-30);
-    if (beyond || !can_be_drawn(series.x[i]) || !can_be_drawn(series.y[i])) continue;
-    result.x.push_back(series.x[i]);
-    result.y.push_back(series.y[i]);
-    if (i < series.spread.size()) result.spread.push_back(can_be_drawn(series.spread[i]) ? series.spread[i] : 0);
-    if (i < series.names.size()) result.names.push_back(series.names[i]);
+/// The points that can be drawn, on an axis that may be logarithmic.
+std::vector<Mark> drawable(const std::vector<Mark>& marks, bool logarithmic_x = false) {
+  std::vector<Mark> result;
+  for (Mark mark : marks) {
+    const bool beyond = logarithmic_x && !(mark.x > 1e-30);
+    if (beyond || !can_be_drawn(mark.x) || !can_be_drawn(mark.y)) continue;
+    if (!can_be_drawn(mark.spread)) mark.spread = NAN;
+    result.push_back(std::move(mark));
   }
-  if (result.spread.size() != result.x.size()) result.spread.clear();
-  if (result.names.size() != result.x.size()) result.names.clear();
   return result;
 }
 
 std::vector<Series> drawable(const std::vector<Series>& all, bool logarithmic_x = false) {
   std::vector<Series> result;
   for (const Series& series : all) {
-    Series points = drawable(series, logarithmic_x);
-    if (!points.x.empty()) result.push_back(std::move(points));
+    std::vector<Mark> marks = drawable(series.marks, logarithmic_x);
+    if (!marks.empty()) result.push_back({series.name, std::move(marks)});
   }
   return result;
 }
@@ -58,9 +54,6 @@ class Span {
     if (!can_be_drawn(value)) return;
     low_ = std::min(low_, value);
     high_ = std::max(high_, value);
-  }
-  void add(const std::vector<double>& values) {
-    for (const double value : values) add(value);
   }
   double low() const { return low_ <= high_ ? low_ : 0; }
   double high() const { return low_ <= high_ ? high_ : 1; }
@@ -74,27 +67,30 @@ class Span {
   double low_ = HUGE_VAL, high_ = -HUGE_VAL;
 };
 
+void add(const Mark& mark, Span& x, Span& y) {
+  x.add(mark.x);
+  for (const double value : {mark.y, mark.y - mark.spread, mark.y + mark.spread, mark.low, mark.high}) y.add(value);
+}
+
 Legend legend_of(const std::vector<Series>& series) {
   Legend legend;
   for (std::size_t i = 0; i < series.size(); ++i) legend.emplace_back(series[i].name, series_colour(i));
   return legend;
 }
 
-std::string name_of(const Series& series, std::size_t point) {
-  return series.names.empty() ? std::string() : series.names[point] + "\n";
-}
+std::string name_of(const Mark& mark) { return mark.name.empty() ? "" : mark.name + "\n"; }
 
 /// What a point of a predicted-against-measured plot says.
-std::string comparison(const Series& series, std::size_t i, const std::string& unit) {
-  const double error = 100 * (series.y[i] / series.x[i] - 1);
-  return name_of(series, i) + "measured " + significant(series.x[i]) + " " + unit + ", predicted " +
-         significant(series.y[i]) + " " + unit + " (" + (error < 0 ? "" : "+") + decimals(error, 1) + " %)";
+std::string comparison(const Mark& mark, const std::string& unit) {
+  const double error = 100 * (mark.y / mark.x - 1);
+  return name_of(mark) + "measured " + significant(mark.x) + " " + unit + ", predicted " + significant(mark.y) + " " +
+         unit + " (" + (error < 0 ? "" : "+") + decimals(error, 1) + " %)";
 }
 
 /// Indices of the points whose y is farthest from their x, relatively.
-std::vector<std::size_t> farthest(const Series& series, std::size_t count) {
-  std::vector<std::size_t> order = numbers_below(series.x.size());
-  const auto off = [&](std::size_t i) { return std::abs(std::log(std::max(series.y[i] / series.x[i], 1e-30))); };
+std::vector<std::size_t> farthest(const std::vector<Mark>& marks, std::size_t count) {
+  std::vector<std::size_t> order = numbers_below(marks.size());
+  const auto off = [&](std::size_t i) { return std::abs(std::log(std::max(marks[i].y / marks[i].x, 1e-30))); };
   count = std::min(count, order.size());
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
                     [&](std::size_t a, std::size_t b) { return off(a) > off(b); });
@@ -102,27 +98,19 @@ std::vector<std::size_t> farthest(const Series& series, std::size_t count) {
   return order;
 }
 
-std::vector<Point> places_of(const Frame& frame, const std::vector<double>& x, const std::vector<double>& y) {
+std::vector<Point> places_of(const Frame& frame, const std::vector<Mark>& marks, double Mark::*y = &Mark::y) {
   std::vector<Point> points;
-  for (std::size_t i = 0; i < x.size(); ++i) points.push_back(frame.at(x[i], y[i]));
+  for (const Mark& mark : marks) points.push_back(frame.at(mark.x, mark.*y));
   return points;
 }
 
-void draw_cloud(Drawing& drawing, const Frame& frame, const Series& series, const std::string& colour,
-                const std::string& unit) {
+void draw_cloud(Frame& frame, const std::vector<Mark>& marks, const std::string& colour, const std::string& unit) {
   constexpr std::size_t few = 60;
-  const std::size_t count = series.x.size();
-  if (count <= hinted_points) {
-    for (std::size_t i = 0; i < count; ++i) {
-      drawing.circle(frame.at(series.x[i], series.y[i]), count <= few ? 4 : 2.6, colour, count <= few ? 0.9 : 0.5,
-                     comparison(series, i, unit));
-    }
-    return;
-  }
-  const std::vector<Point> points = places_of(frame, series.x, series.y);
-  drawing.dots(points, 3, colour, 0.3);
-  for (const std::size_t i : farthest(series, farthest_points)) {
-    drawing.circle(points[i], 2.6, colour, 0.5, comparison(series, i, unit));
+  const std::vector<Point> points = places_of(frame, marks);
+  const bool are_few = marks.size() <= few, all_hinted = marks.size() <= hinted_points;
+  if (!all_hinted) frame.drawing.dots(points, 3, colour, 0.3);
+  for (const std::size_t i : all_hinted ? numbers_below(marks.size()) : farthest(marks, farthest_points)) {
+    frame.drawing.circle(points[i], are_few ? 4 : 2.6, colour, are_few ? 0.9 : 0.5, comparison(marks[i], unit));
   }
 }
 
@@ -134,49 +122,55 @@ std::vector<Point> band_within_ten_percent(const Frame& frame, double low, doubl
 }
 
 /// One zone for each x that the lines have, which says all their values there.
-void draw_zones(Drawing& drawing, const Frame& frame, const std::vector<Series>& series, const std::string& x_name) {
+void draw_zones(Frame& frame, const std::vector<Series>& series, const std::string& x_name) {
   constexpr std::size_t most_zones = 120;
   std::map<double, std::string> hints;
   for (const Series& s : series) {
-    for (std::size_t i = 0; i < s.x.size(); ++i) {
-      std::string& hint = hints[s.x[i]];
-      if (hint.empty()) hint = x_name + ": " + significant(s.x[i]);
-      hint += "\n" + name_of(s, i) + s.name + ": " + significant(s.y[i]);
-      if (!s.spread.empty()) hint += " ± " + significant(s.spread[i]);
+    for (const Mark& mark : s.marks) {
+      std::string& hint = hints[mark.x];
+      if (hint.empty()) hint = x_name + ": " + significant(mark.x);
+      hint += "\n" + name_of(mark) + s.name + ": " + significant(mark.y);
+      if (!std::isnan(mark.spread)) hint += " ± " + significant(mark.spread);
     }
   }
   if (hints.size() > most_zones) return;
-  std::vector<double> middles;
-  for (const auto& entry : hints) middles.push_back(frame.at(entry.first, 0).x);
-  std::size_t i = 0;
-  for (const auto& entry : hints) {
-    const double from = i == 0 ? frame.left() : (middles[i - 1] + middles[i]) / 2;
-    const double to = i + 1 == middles.size() ? frame.right() : (middles[i] + middles[i + 1]) / 2;
-    drawing.zone({from, frame.top()}, to - from, frame.bottom() - frame.top(), entry.second);
-    ++i;
+  double from = frame.left();
+  for (auto entry = hints.begin(); entry != hints.end(); ++entry) {
+    const auto next = std::next(entry);
+    const double middle = frame.at(entry->first, 0).x;
+    const double to = next == hints.end() ? frame.right() : (middle + frame.at(next->first, 0).x) / 2;
+    frame.drawing.zone({from, frame.top()}, to - from, frame.bottom() - frame.top(), entry->second);
+    from = to;
   }
 }
 
-void draw_line(Drawing& drawing, const Frame& frame, const Series& series, const std::string& colour) {
-  const std::vector<Point> points = places_of(frame, series.x, series.y);
-  for (std::size_t i = 0; i < series.x.size(); ++i) {
-    if (series.spread.empty() || !(series.spread[i] > 0)) continue;
-    drawing.whisker(frame.at(series.x[i], series.y[i] - series.spread[i]),
-                    frame.at(series.x[i], series.y[i] + series.spread[i]), colour);
+void draw_line(Frame& frame, const std::vector<Mark>& marks, const std::string& colour) {
+  for (const Mark& mark : marks) {
+    if (!(mark.spread > 0)) continue;
+    frame.drawing.whisker(frame.at(mark.x, mark.y - mark.spread), frame.at(mark.x, mark.y + mark.spread), colour);
   }
-  drawing.polyline(points, colour);
+  const std::vector<Point> points = places_of(frame, marks);
+  frame.drawing.polyline(points, colour);
   if (points.size() > marked_points) return;
-  for (const Point& point : points) drawing.circle(point, 3, colour, 1);
+  for (const Point& point : points) frame.drawing.circle(point, 3, colour, 1);
 }
 
 /// The x of all points, each once, where they are few enough to be the axis's numbers.
 std::vector<double> common_ticks(const std::vector<Series>& series) {
   constexpr std::size_t most_ticks = 8;
-  std::vector<double> values;
-  for (const Series& s : series) values.insert(values.end(), s.x.begin(), s.x.end());
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  return values.size() <= most_ticks ? values : std::vector<double>();
+  std::set<double> values;
+  for (const Series& s : series) {
+    for (const Mark& mark : s.marks) values.insert(mark.x);
+  }
+  if (values.size() > most_ticks) return {};
+  return {values.begin(), values.end()};
+}
+
+/// The room that the longest of the names takes, at most `most`.
+double width_of(const std::vector<std::string>& names, double most) {
+  double widest = 0;
+  for (const std::string& name : names) widest = std::max(widest, text_width(name));
+  return std::min(widest, most);
 }
 
 }  // namespace
@@ -186,21 +180,19 @@ std::string scatter_plot(const std::vector<Series>& all, const std::string& alte
   const std::vector<Series> series = drawable(all, true);
   Span span;
   for (const Series& s : series) {
-    span.add(s.x);
-    span.add(s.y);
+    for (const Mark& mark : s.marks) add(mark, span, span);
   }
   const std::string unit(datasets::unit(quantity)), what = std::string(title(quantity)) + ", " + unit;
   Legend legend = legend_of(series);
   legend.emplace_back("within ±10 %", band_colour);
   constexpr double square = width - 68;
   const double low = 0.9 * std::max(span.low(), 0.0), high = span.high() > 0 ? 1.05 * span.high() : 1;
-  Drawing drawing(width, Frame::height(width, legend, square));
   const Scale scale(low, high);
-  const Frame frame(drawing, scale, scale, {"measured " + what, "predicted " + what}, legend, square);
-  if (!series.empty()) drawing.area(band_within_ten_percent(frame, scale.low(), scale.high()), band_colour);
-  drawing.line(frame.at(scale.low(), scale.low()), frame.at(scale.high(), scale.high()), guide_colour);
-  for (std::size_t i = 0; i < series.size(); ++i) draw_cloud(drawing, frame, series[i], series_colour(i), unit);
-  return drawing.element(alternative_text);
+  Frame frame(width, scale, scale, {"measured " + what, "predicted " + what}, legend, square);
+  if (!series.empty()) frame.drawing.area(band_within_ten_percent(frame, scale.low(), scale.high()), band_colour);
+  frame.drawing.line(frame.at(scale.low(), scale.low()), frame.at(scale.high(), scale.high()), guide_colour);
+  for (std::size_t i = 0; i < series.size(); ++i) draw_cloud(frame, series[i].marks, series_colour(i), unit);
+  return frame.drawing.element(alternative_text);
 }
 
 std::string line_plot(const std::vector<Series>& all, const Axes& axes, const std::string& alternative_text,
@@ -208,82 +200,66 @@ std::string line_plot(const std::vector<Series>& all, const Axes& axes, const st
   const std::vector<Series> series = drawable(all, axes.logarithmic_x);
   Span x, y;
   for (const Series& s : series) {
-    x.add(s.x);
-    for (std::size_t i = 0; i < s.y.size(); ++i) {
-      const double spread = s.spread.empty() ? 0 : s.spread[i];
-      y.add(s.y[i] - spread);
-      y.add(s.y[i] + spread);
-    }
+    for (const Mark& mark : s.marks) add(mark, x, y);
   }
   const Scale x_scale(series.empty() ? 1 : x.low(), x.high(), axes.logarithmic_x);
   const Scale y_scale = axes.y_range ? Scale(axes.y_range->first, axes.y_range->second) : y.scale();
-  const Legend legend = legend_of(series);
-  Drawing drawing(width, Frame::height(width, legend, plot_height));
   Frame::Labels labels{axes.x, axes.y};
   if (axes.logarithmic_x) labels.x_ticks = common_ticks(series);
-  const Frame frame(drawing, x_scale, y_scale, labels, legend, plot_height);
+  Frame frame(width, x_scale, y_scale, labels, legend_of(series), plot_height);
   if (diagonal) {
     const double from = std::max(x_scale.low(), y_scale.low()), to = std::min(x_scale.high(), y_scale.high());
-    drawing.line(frame.at(from, from), frame.at(to, to), guide_colour, 1.5, true);
+    frame.drawing.line(frame.at(from, from), frame.at(to, to), guide_colour, 1.5, true);
   }
-  for (std::size_t i = 0; i < series.size(); ++i) draw_line(drawing, frame, series[i], series_colour(i));
-  draw_zones(drawing, frame, series, axes.x);
-  return drawing.element(alternative_text);
+  for (std::size_t i = 0; i < series.size(); ++i) draw_line(frame, series[i].marks, series_colour(i));
+  draw_zones(frame, series, axes.x);
+  return frame.drawing.element(alternative_text);
 }
 
-std::string band_plot(const Banded& curve, const Axes& axes, const std::string& alternative_text) {
-  const Series middle = drawable(curve.middle);
-  const bool banded = middle.x.size() == curve.middle.x.size() && curve.lower.size() == middle.x.size() &&
-                      curve.upper.size() == middle.x.size();
+std::string band_plot(const Series& curve, const Axes& axes, const std::string& alternative_text) {
+  const std::vector<Mark> marks = drawable(curve.marks);
+  const auto has_interval = [](const Mark& mark) { return can_be_drawn(mark.low) && can_be_drawn(mark.high); };
+  const bool banded = !marks.empty() && std::all_of(marks.begin(), marks.end(), has_interval);
   Span x, y;
-  x.add(middle.x);
-  y.add(middle.y);
-  if (banded) {
-    y.add(curve.lower);
-    y.add(curve.upper);
-  }
-  Legend legend = {{middle.name, series_colour(0)}};
+  for (const Mark& mark : marks) add(mark, x, y);
+  Legend legend = {{curve.name, series_colour(0)}};
   if (banded) legend.emplace_back("90 % interval", band_colour);
-  Drawing drawing(width, Frame::height(width, legend, plot_height));
-  const Frame frame(drawing, x.scale(0), y.from_zero(), {axes.x, axes.y}, legend, plot_height);
+  Frame frame(width, x.scale(0), y.from_zero(), {axes.x, axes.y}, legend, plot_height);
   if (banded) {
-    std::vector<Point> corners = places_of(frame, middle.x, curve.upper);
-    for (std::size_t i = middle.x.size(); i-- > 0;) corners.push_back(frame.at(middle.x[i], curve.lower[i]));
-    drawing.area(corners, band_colour);
+    std::vector<Point> corners = places_of(frame, marks, &Mark::high);
+    const std::vector<Point> below = places_of(frame, marks, &Mark::low);
+    corners.insert(corners.end(), below.rbegin(), below.rend());
+    frame.drawing.area(corners, band_colour);
   }
-  draw_line(drawing, frame, middle, series_colour(0));
-  draw_zones(drawing, frame, {middle}, axes.x);
-  return drawing.element(alternative_text);
+  draw_line(frame, marks, series_colour(0));
+  draw_zones(frame, {{curve.name, marks}}, axes.x);
+  return frame.drawing.element(alternative_text);
 }
 
-std::string bar_plot(const std::vector<std::string>& labels, const Series& all, const std::string& unit,
-                     const std::string& alternative_text) {
-  const Series bars = drawable(all);
+std::string bar_plot(const std::vector<Mark>& all, const std::string& unit, const std::string& alternative_text) {
+  const std::vector<Mark> bars = drawable(all);
   constexpr double row = 26, longest_label = 190;
-  double label_width = 0, value_width = 0;
   Span span;
-  std::vector<std::string> values;
-  for (std::size_t i = 0; i < bars.y.size(); ++i) {
-    const double spread = bars.spread.empty() ? 0 : bars.spread[i];
-    span.add(bars.y[i] + spread);
-    values.push_back(significant(bars.y[i]) + (spread > 0 ? " ± " + significant(spread) : "") + " " + unit);
-    value_width = std::max(value_width, text_width(values.back()));
+  std::vector<std::string> labels, values;
+  for (const Mark& bar : bars) {
+    const bool spreads = bar.spread > 0;
+    span.add(spreads ? bar.y + bar.spread : bar.y);
+    labels.push_back(bar.name);
+    values.push_back(significant(bar.y) + (spreads ? " ± " + significant(bar.spread) : "") + " " + unit);
   }
-  for (const std::string& label : labels) label_width = std::max(label_width, text_width(label));
-  label_width = std::min(label_width, longest_label) + 12;
-  const double room = width - label_width - value_width - 14;
+  const double label_width = width_of(labels, longest_label) + 12;
+  const double room = width - label_width - width_of(values, width) - 14;
   const double most = std::max(span.high(), 1e-30);
-  Drawing drawing(width, row * static_cast<double>(std::max<std::size_t>(bars.y.size(), 1)) + 8);
-  for (std::size_t i = 0; i < bars.y.size(); ++i) {
+  Drawing drawing(width, row * static_cast<double>(std::max<std::size_t>(bars.size(), 1)) + 8);
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    const Mark& bar = bars[i];
     const double top = 4 + row * static_cast<double>(i), middle = top + row / 2;
-    const auto label = static_cast<std::size_t>(bars.x[i]);
-    const std::string name = label < labels.size() ? labels[label] : "";
-    const double length = std::max(room * bars.y[i] / most, 0.0);  // what is below zero is drawn at zero
-    drawing.text({label_width - 8, middle + 4.5}, name, Anchor::end);
-    drawing.rectangle({label_width, top + 5}, length, row - 10, series_colour(0), name + ": " + values[i]);
+    const double length = std::max(room * bar.y / most, 0.0);  // what is below zero is drawn at zero
+    drawing.text({label_width - 8, middle + 4.5}, bar.name, Anchor::end);
+    drawing.rectangle({label_width, top + 5}, length, row - 10, series_colour(0), bar.name + ": " + values[i]);
     double end = length;
-    if (!bars.spread.empty() && bars.spread[i] > 0) {
-      const double half = room * bars.spread[i] / most, centre = room * bars.y[i] / most;
+    if (bar.spread > 0) {
+      const double half = room * bar.spread / most, centre = room * bar.y / most;
       end = std::max(centre + half, 0.0);
       drawing.whisker({label_width + std::max(centre - half, 0.0), middle}, {label_width + end, middle}, ink);
     }
@@ -308,86 +284,113 @@ std::string column_plot(const std::vector<Column>& columns, const std::vector<st
   for (std::size_t i = 0; columns.size() <= most_ticks && i < columns.size(); ++i) {
     ticks.push_back(static_cast<double>(i + 1));
   }
-  Drawing drawing(wide, Frame::height(wide, legend, height));
   const auto count = static_cast<double>(columns.size());
-  const Frame frame(drawing, Scale(0.5, count + 0.5), y.from_zero(), {axes.x, axes.y, ticks}, legend, height);
+  Frame frame(wide, Scale(0.5, count + 0.5), y.from_zero(), {axes.x, axes.y, ticks}, legend, height);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const Column& column = columns[i];
     if (!can_be_drawn(column.value)) continue;
     const double spread = can_be_drawn(column.spread) ? column.spread : 0, place = static_cast<double>(i + 1);
     const Point left = frame.at(place - 0.4, column.value), right = frame.at(place + 0.4, column.value);
-    drawing.rectangle(left, right.x - left.x, frame.bottom() - left.y, series_colour(column.group));
+    frame.drawing.rectangle(left, right.x - left.x, frame.bottom() - left.y, series_colour(column.group));
     const bool has_room = right.x - left.x >= 5;
     if (spread > 0 && has_room) {
-      drawing.whisker(frame.at(place, std::max(column.value - spread, 0.0)), frame.at(place, column.value + spread),
-                      ink);
+      frame.drawing.whisker(frame.at(place, std::max(column.value - spread, 0.0)),
+                            frame.at(place, column.value + spread), ink);
     }
-    drawing.zone({left.x, frame.top()}, right.x - left.x, frame.bottom() - frame.top(),
-                 std::to_string(i + 1) + ". " + column.name + "\n" + significant(column.value) + " ± " +
-                     significant(spread) + " " + unit);
+    frame.drawing.zone({left.x, frame.top()}, right.x - left.x, frame.bottom() - frame.top(),
+                       std::to_string(i + 1) + ". " + column.name + "\n" + significant(column.value) + " ± " +
+                           significant(spread) + " " + unit);
   }
-  return drawing.element(alternative_text);
+  return frame.drawing.element(alternative_text);
 }
 
 std::string dot_plot(const std::vector<std::string>& rows, const std::vector<Series>& all, const std::string& axis,
                      const std::string& alternative_text) {
   const std::vector<Series> series = drawable(all);
   constexpr double row = 24;
-  double label_width = 0;
   Span span;
-  for (const Series& s : series) span.add(s.x);
-  for (const std::string& name : rows) label_width = std::max(label_width, text_width(name));
-  label_width = std::min(label_width, 200.0);
-  const Legend legend = legend_of(series);
+  for (const Series& s : series) {
+    for (const Mark& mark : s.marks) span.add(mark.x);
+  }
   const double inside = row * static_cast<double>(std::max<std::size_t>(rows.size(), 1));
-  Drawing drawing(width, Frame::height(width, legend, inside));
   const Scale x = span.scale(), y(0, static_cast<double>(rows.size()) + 1e-9);
-  const Frame frame(drawing, x, y, {axis, "", {}, false, label_width + 16}, legend, inside);
+  Frame frame(width, x, y, {axis, "", {}, false, width_of(rows, 200) + 16}, legend_of(series), inside);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const double middle = frame.top() + row * (static_cast<double>(r) + 0.5);
-    drawing.text({frame.left() - 8, middle + 4.5}, rows[r], Anchor::end);
-    drawing.line({frame.left(), middle}, {frame.right(), middle}, grid_colour);
+    frame.drawing.text({frame.left() - 8, middle + 4.5}, rows[r], Anchor::end);
+    frame.drawing.line({frame.left(), middle}, {frame.right(), middle}, grid_colour);
   }
   for (std::size_t i = 0; i < series.size(); ++i) {
-    for (std::size_t k = 0; k < series[i].x.size(); ++k) {
-      const double middle = frame.top() + row * (series[i].y[k] + 0.5);
-      drawing.circle({frame.at(series[i].x[k], 0).x, middle}, 5, series_colour(i), 0.85,
-                     series[i].name + ": " + decimals(series[i].x[k], 1) +
-                         (series[i].spread.empty() ? "" : " ± " + decimals(series[i].spread[k], 1)));
+    for (const Mark& mark : series[i].marks) {
+      const double middle = frame.top() + row * (mark.y + 0.5);
+      frame.drawing.circle({frame.at(mark.x, 0).x, middle}, 5, series_colour(i), 0.85,
+                           series[i].name + ": " + decimals(mark.x, 1) +
+                               (std::isnan(mark.spread) ? "" : " ± " + decimals(mark.spread, 1)));
     }
   }
-  return drawing.element(alternative_text);
+  return frame.drawing.element(alternative_text);
 }
 
 std::string front_plot(const Front& front, const Axes& axes, const std::string& alternative_text) {
-  const Series all = drawable(front.all), best = drawable(front.best);
+  const std::vector<Mark> all = drawable(front.all), best = drawable(front.best);
   Span x, y;
-  x.add(all.x);
-  y.add(all.y);
+  for (const Mark& mark : all) add(mark, x, y);
   const bool limited = front.limit && can_be_drawn(*front.limit);
   if (limited) x.add(*front.limit);
   Legend legend = {{"Pareto front", series_colour(1)}, {"others", series_colour(0)}};
   if (limited) legend.emplace_back("limit", guide_colour);
-  Drawing drawing(width, Frame::height(width, legend, plot_height));
-  const Frame frame(drawing, x.scale(), y.scale(), {axes.x, axes.y}, legend, plot_height);
-  const std::vector<Point> points = places_of(frame, all.x, all.y);
-  drawing.dots(points, 4, series_colour(0), points.size() > hinted_points ? 0.25 : 0.5);
+  Frame frame(width, x.scale(), y.scale(), {axes.x, axes.y}, legend, plot_height);
+  frame.drawing.dots(places_of(frame, all), 4, series_colour(0), all.size() > hinted_points ? 0.25 : 0.5);
   if (limited) {
-    drawing.line({frame.at(*front.limit, y.low()).x, frame.top()}, {frame.at(*front.limit, y.low()).x, frame.bottom()},
-                 guide_colour, 1.5, true);
+    const double at = frame.at(*front.limit, y.low()).x;
+    frame.drawing.line({at, frame.top()}, {at, frame.bottom()}, guide_colour, 1.5, true);
   }
   std::vector<Point> steps;  // a front is a staircase: between two of its points nothing is better
-  for (std::size_t i = 0; i < best.x.size(); ++i) {
-    if (i > 0) steps.push_back(frame.at(best.x[i], best.y[i - 1]));
-    steps.push_back(frame.at(best.x[i], best.y[i]));
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    if (i > 0) steps.push_back(frame.at(best[i].x, best[i - 1].y));
+    steps.push_back(frame.at(best[i].x, best[i].y));
   }
-  drawing.polyline(steps, series_colour(1), 1.5);
-  for (std::size_t i = 0; i < best.x.size(); ++i) {
-    drawing.circle(
-        frame.at(best.x[i], best.y[i]), 4, series_colour(1), 1,
-        name_of(best, i) + axes.x + ": " + significant(best.x[i]) + "\n" + axes.y + ": " + significant(best.y[i]));
+  frame.drawing.polyline(steps, series_colour(1), 1.5);
+  for (const Mark& mark : best) {
+    frame.drawing.circle(
+        frame.at(mark.x, mark.y), 4, series_colour(1), 1,
+        name_of(mark) + axes.x + ": " + significant(mark.x) + "\n" + axes.y + ": " + significant(mark.y));
   }
-  return drawing.element(alternative_text);
+  return frame.drawing.element(alternative_text);
+}
+
+Series error_distribution(const std::string& name, const std::vector<Mark>& pairs) {
+  std::vector<double> errors;
+  for (const Mark& pair : pairs) {
+    const double error = 100 * std::abs(pair.y - pair.x) / pair.x;
+    if (!std::isnan(error)) errors.push_back(error);
+  }
+  std::sort(errors.begin(), errors.end());
+  Series series{name};
+  constexpr double step = 0.5, most = 50;  // percent
+  for (double error = 0; error <= most; error += step) {
+    const auto within = std::upper_bound(errors.begin(), errors.end(), error) - errors.begin();
+    const auto all = static_cast<double>(std::max<std::size_t>(errors.size(), 1));
+    series.marks.push_back({error, 100.0 * static_cast<double>(within) / all});
+  }
+  return series;
+}
+
+std::string error_distribution_plot(const std::vector<Series>& series, const std::string& alternative_text) {
+  Axes axes{"error, percent of measured", "architectures within it, percent"};
+  axes.y_range = {0, 100};
+  return line_plot(series, axes, alternative_text);
+}
+
+std::string calibration_plot(const std::vector<Series>& series, const std::string& alternative_text) {
+  Axes axes{"intervals asked to hold, percent", "intervals that held, percent"};
+  axes.y_range = {40, 100};
+  for (const Series& line : series) {
+    for (const Mark& mark : line.marks) {
+      axes.y_range->first = std::min(axes.y_range->first, 10 * std::floor(mark.y / 10));
+    }
+  }
+  return line_plot(series, axes, alternative_text, true);
 }
 
 }  // namespace tenshot::trainer::report

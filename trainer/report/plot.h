@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,13 +12,18 @@ namespace tenshot::trainer::report {
 // Pictures as <svg> elements to stand inside a page. Their colours are the page's CSS variables (page.h), so that one
 // picture fits light and dark; what is under the pointer says its values. Values that are not finite are left out.
 
+/// A point of a series.
+struct Mark {
+  double x = 0, y = 0;
+  double spread = NAN;           ///< half-length of an error bar; NaN: it has none
+  std::string name = {};         ///< for its hint
+  double low = NAN, high = NAN;  ///< the ends of its interval
+};
+
 /// What is drawn in one colour.
 struct Series {
   std::string name;
-  std::vector<double> x;
-  std::vector<double> y;
-  std::vector<double> spread = {};      ///< half-length of an error bar at each point; empty: none
-  std::vector<std::string> names = {};  ///< names of the points, for their hints; empty: no hints
+  std::vector<Mark> marks = {};
 };
 
 struct Axes {
@@ -30,21 +36,16 @@ struct Axes {
 /// Predicted (y) against measured (x) with the band of ±10 % and the diagonal; both axes span the same.
 std::string scatter_plot(const std::vector<Series>& series, const std::string& alternative_text,
                          datasets::Quantity quantity = datasets::Quantity::latency);
-/// Lines with points, and error bars where a series has them. With `diagonal`, the line y = x.
+/// Lines with points, and error bars where points have them. With `diagonal`, the line y = x.
 std::string line_plot(const std::vector<Series>& series, const Axes& axes, const std::string& alternative_text,
                       bool diagonal = false);
 
-/// A curve inside the band of its intervals. `lower` and `upper` may be empty.
-struct Banded {
-  Series middle;
-  std::vector<double> lower;
-  std::vector<double> upper;
-};
-std::string band_plot(const Banded& curve, const Axes& axes, const std::string& alternative_text);
+/// A curve inside the band of its intervals, where all of its points have one.
+std::string band_plot(const Series& curve, const Axes& axes, const std::string& alternative_text);
 
-/// One lying bar for each label, with its value and spread behind it where `bars` has one. `unit` follows the values.
-std::string bar_plot(const std::vector<std::string>& labels, const Series& bars, const std::string& unit,
-                     const std::string& alternative_text);
+/// One lying bar of the length y for each, with its name before it and behind it y, the spread where it has one, and
+/// `unit`.
+std::string bar_plot(const std::vector<Mark>& bars, const std::string& unit, const std::string& alternative_text);
 
 /// One standing bar for each part of a sequence, in order, coloured by its group.
 struct Column {
@@ -63,10 +64,17 @@ std::string dot_plot(const std::vector<std::string>& rows, const std::vector<Ser
 
 /// What is cheaper (x) and better (y): all points, and the front that no other point beats in both.
 struct Front {
-  Series all;
-  Series best;                       ///< ascending in x
+  std::vector<Mark> all;
+  std::vector<Mark> best;            ///< ascending in x
   std::optional<double> limit = {};  ///< a line at this x
 };
 std::string front_plot(const Front& front, const Axes& axes, const std::string& alternative_text);
+
+/// The share of errors |predicted (y) − measured (x)| / measured that do not exceed each of some errors, in percent, up
+/// to 50 %.
+Series error_distribution(const std::string& name, const std::vector<Mark>& pairs);
+std::string error_distribution_plot(const std::vector<Series>& series, const std::string& alternative_text);
+/// How often intervals held against how often they were asked to.
+std::string calibration_plot(const std::vector<Series>& series, const std::string& alternative_text);
 
 }  // namespace tenshot::trainer::report

@@ -37,6 +37,5 @@ struct DeviceReportOptions {
 Page make_report(const std::filesystem::path& what, const DeviceReportOptions& options = {});
 
 Page experiment_report(const std::filesystem::path& folder);
-Page device_report(const std::filesystem::path& predictor, const DeviceReportOptions& options = {});
 
 }  // namespace tenshot::trainer::report

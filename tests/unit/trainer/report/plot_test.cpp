@@ -8,7 +8,6 @@
 #include "tests/unit/trainer/report/occurrences.h"
 #include "trainer/report/drawing.h"
 #include "trainer/report/page.h"
-#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {
@@ -53,21 +52,19 @@ TEST(ReportScale, HasRoundTicksBetweenItsEnds) {
 TEST(ReportFrame, LegendStandsAboveThePlotAndNeverInIt) {
   Legend legend;
   for (int i = 0; i < 6; ++i) legend.emplace_back("a rather long name of a method", "var(--s0)");
-  Drawing drawing(460, Frame::height(460, legend, 200));
-  const Frame frame(drawing, Scale(0, 1), Scale(0, 1), {"x", "y"}, legend, 200);
-  EXPECT_GT(Frame::height(460, legend, 200), Frame::height(460, {}, 200) + 3 * 15);
+  const Frame frame(460, Scale(0, 1), Scale(0, 1), {"x", "y"}, legend, 200);
+  EXPECT_GT(frame.top(), Frame(460, Scale(0, 1), Scale(0, 1), {"x", "y"}, {}, 200).top() + 3 * 15);
   EXPECT_DOUBLE_EQ(frame.bottom() - frame.top(), 200);
   EXPECT_DOUBLE_EQ(frame.at(0.5, 1).y, frame.top());
   EXPECT_DOUBLE_EQ(frame.at(0.5, 7).y, frame.top()) << "what is outside stays at the edge";
 }
 
 TEST(ReportPlot, HintsSayTheValues) {
-  EXPECT_NE(scatter_plot({{"s", {2}, {2.2}, {}, {"net"}}}, "").find("net\nmeasured 2 ms, predicted 2.2 ms (+10.0 %)"),
+  EXPECT_NE(scatter_plot({{"s", {{2, 2.2, NAN, "net"}}}}, "").find("net\nmeasured 2 ms, predicted 2.2 ms (+10.0 %)"),
             std::string::npos);
-  EXPECT_NE(bar_plot({"pool"}, {"cost", {0}, {2}, {0.5}, {}}, "ms", "").find("<title>pool: 2 ± 0.5 ms</title>"),
-            std::string::npos);
+  EXPECT_NE(bar_plot({{0, 2, 0.5, "pool"}}, "ms", "").find("<title>pool: 2 ± 0.5 ms</title>"), std::string::npos);
   // Of −0.1 ± 0.3 the bar is at zero and the whisker ends at 0.2, a tenth of the dearest bar.
-  const std::string below = bar_plot({"a", "b"}, {"cost", {0, 1}, {2, -0.1}, {0, 0.3}, {}}, "ms", "");
+  const std::string below = bar_plot({{0, 2, 0, "a"}, {0, -0.1, 0.3, "b"}}, "ms", "");
   const std::size_t zero = below.find("width=\"0\"");
   ASSERT_NE(zero, std::string::npos);
   const auto number_at = [&](const char* name, std::size_t from) {
@@ -81,11 +78,8 @@ TEST(ReportPlot, HintsSayTheValues) {
 }
 
 TEST(ReportPlot, OfManyPointsOnlyTheFarthestHaveHints) {
-  Series series{"s", {}, {}, {}, {}};
-  for (int i = 1; i <= 5000; ++i) {
-    series.x.push_back(i);
-    series.y.push_back(i == 77 ? 2.0 * i : 1.01 * i);
-  }
+  Series series{"s"};
+  for (double i = 1; i <= 5000; ++i) series.marks.push_back({i, i == 77 ? 2 * i : 1.01 * i});
   const std::string svg = scatter_plot({series}, "");
   EXPECT_EQ(occurrences(svg, "<title>"), 200u);
   EXPECT_NE(svg.find("measured 77 ms, predicted 154 ms (+100.0 %)"), std::string::npos);
@@ -94,9 +88,10 @@ TEST(ReportPlot, OfManyPointsOnlyTheFarthestHaveHints) {
 
 TEST(ReportPlot, DistributionCountsErrorsWithinEachBound) {
   // Errors of 0, 10 and 60 percent.
-  const Series series = error_distribution("m", {1, 10, 10}, {1, 11, 4});
+  const Series series = error_distribution("m", {{1, 1}, {10, 11}, {10, 4}});
   const auto at = [&](double error) {
-    return series.y[static_cast<std::size_t>(std::find(series.x.begin(), series.x.end(), error) - series.x.begin())];
+    const auto is_there = [&](const Mark& mark) { return mark.x == error; };
+    return std::find_if(series.marks.begin(), series.marks.end(), is_there)->y;
   };
   EXPECT_NEAR(at(0), 100.0 / 3, 1e-9);
   EXPECT_NEAR(at(10.5), 200.0 / 3, 1e-9);
@@ -105,20 +100,21 @@ TEST(ReportPlot, DistributionCountsErrorsWithinEachBound) {
 
 TEST(ReportPlot, DrawsWhatIsFiniteAndNothingElse) {
   const double nan = std::nan(""), inf = HUGE_VAL;
-  const Series broken{"broken", {1, nan, inf, 3, 1e308}, {1, 2, 3, -inf, 1e308}, {inf, 1, 1, 1, 1}, {}};
-  const Series nothing{"nothing", {nan, inf}, {1, 1}, {}, {}}, zero{"zero", {0}, {1}, {}, {}};
+  const std::vector<Mark> marks = {{1, 1, inf}, {nan, 2, 1}, {inf, 3, 1}, {3, -inf, 1}, {1e308, 1e308, 1}};
+  const Series broken{"broken", marks}, nothing{"nothing", {{nan, 1}, {inf, 1}}}, zero{"zero", {{0, 1}}};
+  const Series banded{"banded", {{1, 1, nan, "", 0, 2}, {2, 2, nan, "", nan, inf}}};
   Axes axes{"x", "y"};
   std::vector<std::string> drawn = {scatter_plot({broken}, ""),
                                     scatter_plot({nothing}, ""),
                                     scatter_plot({}, ""),
-                                    bar_plot({"a", "b", "c", "d", "e"}, broken, "ms", ""),
-                                    bar_plot({"a", "b"}, nothing, "ms", ""),
+                                    bar_plot(broken.marks, "ms", ""),
+                                    bar_plot(nothing.marks, "ms", ""),
                                     dot_plot({"a", "b"}, {broken, nothing}, "x", ""),
                                     dot_plot({}, {}, "x", ""),
                                     column_plot({{"a", 0, inf, nan}, {"b", 0, 1, nan}}, {"g"}, axes, "ms", ""),
                                     column_plot({}, {}, axes, "ms", ""),
-                                    band_plot({broken, {1, 1, 1, 1, nan}, {1, 1, 1, 1, inf}}, axes, ""),
-                                    front_plot({broken, nothing, nan}, axes, "")};
+                                    band_plot(banded, axes, ""),
+                                    front_plot({broken.marks, nothing.marks, nan}, axes, "")};
   for (const bool logarithmic : {false, true}) {
     axes.logarithmic_x = logarithmic;
     for (const auto& series : {std::vector{broken, nothing}, std::vector{nothing}, std::vector{zero}}) {
@@ -130,7 +126,7 @@ TEST(ReportPlot, DrawsWhatIsFiniteAndNothingElse) {
     EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
     EXPECT_EQ(svg.find("inf"), std::string::npos) << svg;
   }
-  EXPECT_NO_THROW(error_distribution("broken", {1, 1, 1}, {nan, 1, inf}));
+  EXPECT_NO_THROW(error_distribution("broken", {{1, nan}, {1, 1}, {1, inf}}));
 }
 
 }  // namespace
