@@ -1,5 +1,6 @@
 #include "trainer/core/archive.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
@@ -54,10 +55,9 @@ std::vector<T> unpacked(const Array& array) {
 /// Takes the type and the shape from an array's description. Returns the bytes that it takes of those `available`, or
 /// throws: a damaged card must not make us allocate.
 std::size_t describe(const JsonField& entry, Array& array, std::size_t available) {
-  const std::string type_name = entry.at("type").text();
-  std::size_t t = 0;
-  while (t < type_names.size() && type_names[t] != type_name) ++t;
-  if (t == type_names.size()) entry.at("type").fail("float32, float64 or uint8");
+  const auto type = std::find(type_names.begin(), type_names.end(), entry.at("type").text());
+  if (type == type_names.end()) entry.at("type").fail("float32, float64 or uint8");
+  const auto t = static_cast<std::size_t>(type - type_names.begin());
   array.type = static_cast<Array::Type>(t);
   std::size_t bytes = type_sizes[t];
   for (const JsonField& field : entry.at("shape").list(most_dimensions)) {

@@ -1,7 +1,6 @@
 #include "trainer/core/json_field.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"

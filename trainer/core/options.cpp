@@ -1,7 +1,6 @@
 #include "trainer/core/options.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "nasbench/support/numbers.h"
 

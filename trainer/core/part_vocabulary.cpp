@@ -3,32 +3,26 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "nasbench/support/words.h"
+
 namespace tenshot::trainer {
 namespace {
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back().push_back(c);
-    }
-  }
-  return parts;
+std::vector<std::string> parts_of(const nasbench::SearchSpace& space, const nasbench::Architecture& architecture) {
+  return parts_between(space.format(architecture), std::string(1, space.part_separator()));
 }
 
 /// The part of the string that each decision is written in.
 std::vector<std::size_t> part_of_decision(const nasbench::SearchSpace& space) {
   const nasbench::Architecture first = space.first();
-  const std::vector<std::string> reference = split(space.format(first), space.part_separator());
+  const std::vector<std::string> reference = parts_of(space, first);
   std::vector<std::size_t> part_of(space.decisions().size(), 0);
   std::vector<bool> is_taken(reference.size(), false);
   for (std::size_t d = 0; d < part_of.size(); ++d) {
     if (space.decisions()[d] == 1) continue;
     nasbench::Architecture other = first;
     other[d] = 1;
-    const std::vector<std::string> parts = split(space.format(other), space.part_separator());
+    const std::vector<std::string> parts = parts_of(space, other);
     while (parts[part_of[d]] == reference[part_of[d]]) ++part_of[d];
     is_taken[part_of[d]] = true;
   }
@@ -63,7 +57,7 @@ PartVocabulary part_vocabulary(const nasbench::SearchSpace& space) {
   std::vector<std::size_t> first_column(decisions.size());
   std::exclusive_scan(decisions.begin(), decisions.end(), first_column.begin(), std::size_t{0});
   PartVocabulary vocabulary;
-  const std::size_t parts = split(space.example(), space.part_separator()).size();
+  const std::size_t parts = parts_of(space, space.first()).size();
   for (std::size_t p = 0; p < parts; ++p) {
     std::vector<std::size_t> members;
     for (std::size_t d = 0; d < decisions.size(); ++d) {
@@ -72,10 +66,10 @@ PartVocabulary part_vocabulary(const nasbench::SearchSpace& space) {
     vocabulary.spellings.emplace_back();
     nasbench::Architecture architecture(decisions.size());
     for (bool more = true; more;) {
-      vocabulary.spellings.back().push_back(split(space.format(architecture), space.part_separator())[p]);
-      std::vector<float> row(space.encoding_width(), 0);
-      for (const std::size_t d : members) row[first_column[d] + architecture[d]] = 1;
-      vocabulary.encodings.insert(vocabulary.encodings.end(), row.begin(), row.end());
+      vocabulary.spellings.back().push_back(parts_of(space, architecture)[p]);
+      const std::size_t row = vocabulary.encodings.size();
+      vocabulary.encodings.resize(row + space.encoding_width());
+      for (const std::size_t d : members) vocabulary.encodings[row + first_column[d] + architecture[d]] = 1;
       more = false;  // count up over this part's decisions, the last fastest
       for (std::size_t m = members.size(); m-- > 0 && !more;) {
         more = ++architecture[members[m]] < decisions[members[m]];

@@ -34,18 +34,16 @@ std::vector<std::string> take_out_unusable(Predictions& predictions, std::vector
   std::vector<Architecture> usable;
   Predictions kept;
   for (std::size_t i = 0; i < architectures.size(); ++i) {
-    const std::string reason = why_unusable(predictions, i, architectures[i], space, quantity);
-    if (!reason.empty()) {
-      reasons.push_back(reason);
-      continue;
+    std::string reason = why_unusable(predictions, i, architectures[i], space, quantity);
+    if (reason.empty()) {
+      usable.push_back(std::move(architectures[i]));
+      kept.add(predictions, i);
+    } else {
+      reasons.push_back(std::move(reason));
     }
-    usable.push_back(architectures[i]);
-    kept.add(predictions, i);
   }
-  if (!reasons.empty()) {
-    architectures = std::move(usable);
-    predictions = std::move(kept);
-  }
+  architectures = std::move(usable);
+  predictions = std::move(kept);
   return reasons;
 }
 
@@ -60,19 +58,15 @@ void require_usable(const Predictions& predictions, const std::vector<Architectu
 void write_predictions(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
                        const Predictions& predictions, const NetworkSpace& space, datasets::Quantity quantity) {
   require_usable(predictions, architectures, space, quantity);
-  const bool intervals = !predictions.lower_ms.empty();
   std::string text = "architecture," + column(quantity);
-  if (intervals) text += "," + column("lower", quantity) + "," + column("upper", quantity);
+  if (!predictions.lower_ms.empty()) text += "," + column("lower", quantity) + "," + column("upper", quantity);
   text += "\n";
   for (std::size_t i = 0; i < architectures.size(); ++i) {
     space.append_format(text, architectures[i]);
-    text += ',';
-    append_shortest(text, predictions.latency_ms[i]);
-    if (intervals) {
+    for (const auto* numbers : {&predictions.latency_ms, &predictions.lower_ms, &predictions.upper_ms}) {
+      if (numbers->empty()) continue;
       text += ',';
-      append_shortest(text, predictions.lower_ms[i]);
-      text += ',';
-      append_shortest(text, predictions.upper_ms[i]);
+      append_shortest(text, (*numbers)[i]);
     }
     text += '\n';
   }

@@ -1,6 +1,5 @@
 #include "trainer/core/quantity_card.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "nasbench/support/error.h"

@@ -10,7 +10,6 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
-#include "trainer/core/archive.h"
 #include "trainer/core/archive_reader.h"
 
 namespace tenshot::trainer {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <string>
 
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/spaces/networks.h"

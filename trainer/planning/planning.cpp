@@ -1,8 +1,6 @@
 #include "trainer/planning/planning.h"
 
 #include <algorithm>
-#include <functional>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "nasbench/support/error.h"
