@@ -4,7 +4,6 @@
 #include "datasets/kit/measured_source.h"
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/network_sources.h"
-#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/quantity_card.h"
@@ -23,18 +22,17 @@ void require_positive(const std::string& text, double latency_ms, datasets::Quan
                    (quantity == datasets::Quantity::latency ? "milliseconds" : std::string(unit(quantity))));
 }
 
-void add_numbers(const std::map<std::string, double>& numbers, const NetworkSpace& space, trainer::AdaptationSet& set) {
-  for (const auto& [text, latency_ms] : numbers) {
-    require_positive(text, latency_ms, *set.quantity);
-    set.add(space.parse(text), latency_ms);
-  }
-}
-
 /// The files and folders that measurements lie in; none where they are numbers.
 std::vector<std::filesystem::path> paths_of(const MeasurementSource& source) {
   if (const auto* path = std::get_if<std::filesystem::path>(&source)) return {*path};
   if (const auto* several = std::get_if<std::vector<std::filesystem::path>>(&source)) return *several;
   return {};
+}
+
+/// Measurements that are numbers; none where they lie in files.
+std::map<std::string, double> numbers_of(const MeasurementSource& source) {
+  const auto* numbers = std::get_if<std::map<std::string, double>>(&source);
+  return numbers == nullptr ? std::map<std::string, double>{} : *numbers;
 }
 
 }  // namespace
@@ -43,13 +41,11 @@ std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings
                                      const std::optional<MeasurementSource>& measurements) {
   if (checkpoint) return trainer::checkpoint_named(checkpoint->string());
   Strings names = candidates;
+  std::vector<std::filesystem::path> tables;
   if (measurements) {
-    if (const auto* numbers = std::get_if<std::map<std::string, double>>(&*measurements)) {
-      for (const auto& [name, latency_ms] : *numbers) names.push_back(name);
-    }
+    tables = paths_of(*measurements);
+    for (const auto& [name, latency_ms] : numbers_of(*measurements)) names.push_back(name);
   }
-  const std::vector<std::filesystem::path> tables =
-      measurements ? paths_of(*measurements) : std::vector<std::filesystem::path>{};
   return trainer::shipped_checkpoint(datasets::space_given(names, tables));
 }
 
@@ -94,8 +90,11 @@ trainer::AdaptationSet adaptation_set(const trainer::PoolModel& model, const Mea
     trainer::add_measured(set, datasets::read_joined(paths, *model.pool().space, *set.quantity, fleet).measured, model);
   } else if (fleet) {
     throw InputError("fleet is of several files or folders, one of each board");
-  } else if (const auto* numbers = std::get_if<std::map<std::string, double>>(&source)) {
-    add_numbers(*numbers, *model.pool().space, set);
+  } else {
+    for (const auto& [text, latency_ms] : numbers_of(source)) {
+      require_positive(text, latency_ms, *set.quantity);
+      set.add(model.pool().space->parse(text), latency_ms);
+    }
     set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
   }
   return set;
