@@ -1,9 +1,6 @@
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "nasbench/spaces/networks.h"
-#include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/prediction_table.h"
@@ -16,21 +13,18 @@ namespace {
 
 constexpr double shown_confidence = 0.9;
 
-trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model, bool quiet) {
+trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model) {
   trainer::AdaptationSet set;
   const nasbench::NetworkSpace& space = *model.pool().space;
   set.quantity = trainer::adapted_quantity(model.pool(), quantity_option(options));
   if (options.has("measurements")) {
     trainer::add_measured(set, read_measurements(options, space, *set.quantity).measured, model);
     if (set.whole_milliseconds) {
-      say(whole_numbers(*set.quantity) + ": on fast networks one step of this clock is a large relative error", quiet);
+      say(whole_numbers(*set.quantity) + ": on fast networks one step of this clock is a large relative error");
     }
   }
   if (options.has("operators")) trainer::add_operators(set, options.get("operators"), model);
-  if (options.has("descriptor")) {
-    require_latency_descriptor(*set.quantity);
-    set.descriptor = read_descriptor(options.get("descriptor"), space);
-  }
+  if (options.has("descriptor")) set.descriptor = read_descriptor(options, space, *set.quantity);
   return set;
 }
 
@@ -56,10 +50,8 @@ void require_options_of(const trainer::PoolModel& model, const OptionParser& opt
 
 void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {
   FileRoles files("--checkpoint", checkpoint);
-  reads_measurements(files, options);
-  reads_networks(files, options);
+  reads_given(files, options);
   if (options.has("operators")) files.reads("--operators", options.get("operators"));
-  if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
   files.writes_training("--out", options.get("out"));
   files.require_distinct();
 }
@@ -101,7 +93,7 @@ std::optional<trainer::Verdict> save_judged(Outcome& outcome, const std::string&
   forget_training(out);
   if (found) {
     outcome.set("verdict", to_json(*found));
-    outcome.tell(in_words(*found));
+    tell_people(in_words(*found));
   }
   for (const trainer::Remark& remark : predictor.explanation()) {
     outcome.remark(trainer::in_words(remark), {{"warns", remark.warns}});
@@ -131,7 +123,6 @@ void run(const std::vector<std::string>& arguments) {
       "energy.tenshot\n");
   add_adapt_options(options);
   if (!options.parse(arguments)) return;
-  const bool quiet = options.has("quiet");
   Outcome outcome(options);
   const std::string out = options.required("out");
   if (!options.has("measurements") && !options.has("descriptor") && !options.has("like")) {
@@ -140,24 +131,20 @@ void run(const std::vector<std::string>& arguments) {
   trainer::AdaptOptions adapt_options;
   if (options.has("like")) adapt_options.like = options.get("like");
   if (options.has("runtime")) adapt_options.runtime = options.get("runtime");
-  adapt_options.mode = options.get("mode");
-  if (adapt_options.mode != "joint" && adapt_options.mode != "fine-tune" && adapt_options.mode != "set-encoder") {
-    throw UsageError("there is no adaptation mode '" + adapt_options.mode +
-                     "'; there are: joint, fine-tune, set-encoder");
-  }
+  adapt_options.mode = options.one_of("mode", "adaptation mode", {"joint", "fine-tune", "set-encoder"});
   adapt_options.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   if (options.has("clones")) adapt_options.clones = static_cast<int>(options.integer("clones", 1));
   quantity_option(options);
   const int threads = static_cast<int>(options.integer("threads", 1));
-  const std::string checkpoint = checkpoint_of(options, files_given(options, {"measurements", "descriptor"}));
+  const std::string checkpoint = checkpoint_of(options);
   require_distinct_files(options, checkpoint);
   const MadeFolders made(out);
   const auto model = trainer::load_pool_model(checkpoint);
   require_options_of(*model, options);
   const std::vector<nasbench::Architecture> named = networks_of(options);
-  const trainer::AdaptationSet set = adaptation_set(options, *model, quiet);
-  if (set.descriptor) remark_on_descriptor(*model, *set.descriptor, quiet);
-  ProgressLine progress(quiet);
+  const trainer::AdaptationSet set = adaptation_set(options, *model);
+  if (set.descriptor) remark_on_descriptor(*model, *set.descriptor);
+  ProgressLine progress;
   adapt_options.control = training_control(out, threads, progress);
   if (set.fleet) outcome.set("fleet", to_json(*set.fleet));
   const auto predictor = model->adapt(set, adapt_options);

@@ -1,13 +1,10 @@
 #include "trainer/cli/cold.h"
 
 #include <iostream>
-#include <nlohmann/json.hpp>
-#include <utility>
 
 #include "descriptor/cold/cold_network.h"
 #include "descriptor/onednn/cold_engine.h"
 #include "nasbench/graph/onnx_reader.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
@@ -34,7 +31,7 @@ void measure_stages(const OptionParser& options) {
   measure.scratch = out == "-" || folder.empty() ? "." : folder;
   descriptor::ColdStages stages;
   {
-    ProgressLine progress(options.has("quiet"));
+    ProgressLine progress;
     measure.progress = [&progress](std::size_t done, std::size_t of) {
       progress.show("layer " + std::to_string(done) + " of " + std::to_string(of));
     };
@@ -44,11 +41,10 @@ void measure_stages(const OptionParser& options) {
   std::size_t kernels = 0;
   for (const descriptor::LayerStages& layer : stages.layers) kernels += layer.kernels.size();
   if (!stages.page_cache_dropped) {
-    say("the system kept the file in its page cache: reading was measured from memory", options.has("quiet"));
+    say("the system kept the file in its page cache: reading was measured from memory");
   }
   say("stages of " + std::to_string(kernels) + " kernels of " + std::to_string(stages.layers.size()) +
-          " layers written to " + out + "; next: tenshot cold plan " + out + " --out plan.json",
-      options.has("quiet"));
+      " layers written to " + out + "; next: tenshot cold plan " + out + " --out plan.json");
 }
 
 void measure(const Arguments& arguments) {
@@ -131,7 +127,7 @@ void plan(const Arguments& arguments) {
     planning = plan_cold_start(descriptor::read_stages(stages), wanted);
     write_file_atomically(out, to_text(planning.plan));
   }
-  say(plan_line(planning, out), options.has("quiet"));
+  say(plan_line(planning, out));
 }
 
 using trainer::cold_stages::ColdPredictor;
@@ -190,8 +186,7 @@ void predict(const OptionParser& options) {
     start.stages.network_hash = nasbench::content_hash(network);
     write_file_atomically(options.get("out"), to_text(start.stages));
     say("predicted stages written to " + options.get("out") + "; next: tenshot cold plan " + options.get("out") +
-            " --out plan.json",
-        options.has("quiet"));
+        " --out plan.json");
   }
   if (options.has("json")) {
     std::cout << to_json(start, predictor).dump() << "\n";

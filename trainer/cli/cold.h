@@ -7,7 +7,6 @@
 #include "descriptor/cold/cold_files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cold/planner.h"
-#include "trainer/cold/start_calibration.h"
 
 namespace tenshot::cli {
 
@@ -23,11 +22,6 @@ struct StartConditions {
   int runs = 1;                 ///< of each: what prepares later runs works beside the first
   bool drop_page_cache = true;  ///< of the plan's files, before each start
 };
-
-/// Starts the plan in fresh processes, free memory touched before each; once more before, which makes the file of its
-/// weights where there is none. Throws Error with what the process said where one fails.
-std::vector<trainer::MeasuredStart> measured_starts(const std::filesystem::path& plan,
-                                                    const StartConditions& conditions);
 
 /// A plan, and the stages as its starts corrected them.
 struct StartedPlan {

@@ -1,31 +1,27 @@
 #include "datasets/collect/collect.h"
 
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 #include <iostream>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <unordered_set>
 
 #include "datasets/collect/collect_descriptor.h"
+#include "datasets/collect/collect_energy.h"
 #include "datasets/collect/collect_operators.h"
 #include "datasets/collect/collect_record.h"
-#include "datasets/tables/network_sources.h"
+#include "datasets/collect/collect_starts.h"
 #include "descriptor/machine/memory.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/search_space.h"
-#include "nasbench/support/elapsed.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/words.h"
-#include "trainer/cli/collect_quantity.h"
 #include "trainer/cli/runtime_choice.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/cli/signals.h"
 
 namespace tenshot::cli {
 namespace {
+
+using datasets::Quantity;
 
 /// The first `count` distinct architectures of a seeded sequence, in a space with far more than that.
 std::vector<nasbench::Architecture> distinct_draws(const nasbench::SearchSpace& space, std::size_t count, Rng& rng) {
@@ -49,9 +45,9 @@ std::optional<std::size_t> number_of(const std::string& archs) {
 /// `--archs` is a file of architectures, or how many to draw: the first N of a fixed order, so that every
 /// device-runtime measures the same ones and a larger N extends a smaller one.
 std::vector<nasbench::Architecture> architectures_of(const std::string& archs, const nasbench::NetworkSpace& space,
-                                                     std::uint64_t seed, bool quiet) {
+                                                     std::uint64_t seed) {
   const std::optional<std::size_t> wanted = number_of(archs);
-  if (!wanted) return usable_architectures(archs, space, quiet);
+  if (!wanted) return usable_architectures(archs, space);
   Rng rng(seed);
   const nasbench::SearchSpace& decided = nasbench::search_space(space);
   if (!decided.listable()) return distinct_draws(decided, *wanted, rng);
@@ -68,8 +64,7 @@ datasets::DescriptorOptions descriptor_options(const OptionParser& options) {
   if (options.has("events")) descriptor.events = filled_parts(options.get("events"));
   if (descriptor.events.empty()) throw UsageError("--events names no event");
   descriptor.passes = options.integer("passes", 0);
-  std::error_code unknown;
-  descriptor.program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  descriptor.program = own_program();
   return descriptor;
 }
 
@@ -118,8 +113,7 @@ std::optional<std::string> why_unrunnable(const RuntimeChoice& choice, const nas
 }
 
 /// The networks of --networks: all of them, those that a file of --archs names, or the first N.
-std::vector<nasbench::Architecture> named_networks(const OptionParser& options, const RuntimeChoice& choice,
-                                                   bool quiet) {
+std::vector<nasbench::Architecture> named_networks(const OptionParser& options, const RuntimeChoice& choice) {
   for (const char* option : {"space", "resolution", "descriptor"}) {
     if (!options.has(option)) continue;
     if (std::string(option) == "space" && options.get("space") == nasbench::networks().name()) continue;
@@ -127,23 +121,19 @@ std::vector<nasbench::Architecture> named_networks(const OptionParser& options, 
   }
   nasbench::NetworkReadOptions read = read_options(options);
   read.batch = choice.options.batch;
-  std::vector<nasbench::Architecture> all = networks_at(options, "networks", read);
+  std::vector<nasbench::Architecture> all = networks_of(options, read);
   const std::string archs = options.has("archs") ? options.get("archs") : "";
   const std::optional<std::size_t> wanted = number_of(archs);
-  if (!archs.empty() && !wanted) all = usable_architectures(archs, nasbench::networks(), quiet);
+  if (!archs.empty() && !wanted) all = usable_architectures(archs, nasbench::networks());
   leave_out(options, all, [&](const nasbench::Architecture& network) { return why_unrunnable(choice, network); });
   if (wanted) all.resize(std::min(all.size(), *wanted));
   return all;
 }
 
-void report_left_out(const datasets::CollectRecord& record, bool quiet) {
-  constexpr std::size_t shown = 10;
-  for (std::size_t i = 0; i < std::min(shown, record.left_out.size()); ++i) {
-    say(record.left_out[i].architecture + ": left out: " + record.left_out[i].reason, quiet);
-  }
-  if (record.left_out.size() > shown) {
-    say("… and " + std::to_string(record.left_out.size() - shown) + " more, named in device.json", quiet);
-  }
+void report_left_out(const datasets::CollectRecord& record) {
+  std::vector<std::string> lines;
+  for (const auto& network : record.left_out) lines.push_back(network.architecture + ": left out: " + network.reason);
+  say_first(lines, lines.size(), ", named in device.json");
 }
 
 void add_collect_options(OptionParser& options) {
@@ -167,12 +157,16 @@ void add_collect_options(OptionParser& options) {
   options.flag("json", "print what was measured, the conditions and the costs as JSON");
   options.flag("repeat-check", "measure 5 % of the architectures again at the end");
   options.text("out", "required: folder to write <id>/device.json to");
-  add_collected_quantity(options);
+  options.flag("cold",
+               "cold starts, --quantity cold: from the file of the weights to the first output, each in a fresh "
+               "process, split into load, prepare and first run; --runs is how many at most, --rounds (3 unless said) "
+               "how often the networks are started in turn");
+  add_quantity_option(options, "latency. One kind at a time, each in a device-runtime of its own");
 }
 
 /// Measures the operators of the networks that the device-runtime has, beside its latencies.
 void measure_operators(const datasets::CollectOptions& collect, const datasets::DeviceRuntime& device,
-                       const datasets::CollectProgress& progress, bool quiet) {
+                       const datasets::CollectProgress& progress) {
   std::vector<datasets::NetworkToMeasure> networks;
   for (const datasets::Measurement& row : device.latencies) {
     if (nasbench::named_network(row.architecture).read_again == nullptr) continue;  // of an earlier call
@@ -189,11 +183,11 @@ void measure_operators(const datasets::CollectOptions& collect, const datasets::
   const auto refused = std::count_if(rows.begin(), rows.end(), [](const auto& row) { return !row.refused.empty(); });
   say_written(options.file.string(),
               std::to_string(rows.size()) + " operators, " + std::to_string(refused) + " of them without a time",
-              "tenshot kernels train --kernels " + options.file.string() + " --out kernels.tenshot", quiet);
+              "tenshot kernels train --kernels " + options.file.string() + " --out kernels.tenshot");
 }
 
 datasets::CollectOptions collect_options(const OptionParser& options, const RuntimeChoice& choice,
-                                         const nasbench::NetworkSpace& space, bool quiet) {
+                                         const nasbench::NetworkSpace& space) {
   datasets::CollectOptions collect;
   collect.folder = options.required("out");
   require_distinct_files(options, collect.folder);
@@ -210,10 +204,109 @@ datasets::CollectOptions collect_options(const OptionParser& options, const Runt
   collect.descriptor = descriptor_options(options);
   collect.repeat_check = options.has("repeat-check");
   collect.architectures = options.has("networks")
-                              ? named_networks(options, choice, quiet)
-                              : architectures_of(options.get("archs"), space, choice.options.weight_seed, quiet);
+                              ? named_networks(options, choice)
+                              : architectures_of(options.get("archs"), space, choice.options.weight_seed);
   collect.instruction_set = choice.instruction_set;
   return collect;
+}
+
+/// What of a latency measurement starts and energies have not.
+const std::vector<std::string> latency_options = {"descriptor", "operators", "counters",  "events",      "passes",
+                                                  "attempts",   "patience",  "tolerance", "repeat-check"};
+
+/// This program, told to start one network as these options say.
+std::vector<std::string> start_command(const OptionParser& options, const RuntimeChoice& choice) {
+  std::vector<std::string> command = {own_program(), "run-network"};
+  for (const char* option : {"runtime", "threads", "batch", "seed", "space", "isa"}) {
+    command.insert(command.end(), {"--" + std::string(option), options.get(option)});
+  }
+  command.insert(command.end(), {"--resolution", std::to_string(choice.shape.resolution)});
+  for (const std::string& shape : options.all("shape")) command.insert(command.end(), {"--shape", shape});
+  return command;
+}
+
+void say_of_starts(const datasets::DeviceRuntime& device) {
+  const auto environment = nlohmann::json::parse(device.environment);
+  const auto count = [&](const char* key) { return environment.value(key, 0U); };
+  const unsigned kept = count("starts_with_cached_pages"), all = kept + count("starts_from_disk");
+  std::string text = std::to_string(all) + " starts";
+  text += kept == 0 ? ", the page cache of the weights dropped before each"
+                    : ", of " + std::to_string(kept) +
+                          " the system kept pages of the weights in memory: those did not read them from disk";
+  if (count("disturbed_starts") > 0) {
+    text += "; " + std::to_string(count("disturbed_starts")) + " were disturbed by other programs";
+  }
+  if (environment.contains("runtime_memory_mib") && environment["runtime_memory_mib"].is_number()) {
+    text += "; the runtime with an empty network takes " +
+            shortest(std::round(10 * environment["runtime_memory_mib"].get<double>()) / 10) + " MiB";
+  }
+  say(text);
+  for (const auto& entry : environment.value("left_out", nlohmann::json::array())) {
+    say(entry.at("architecture").get<std::string>() + ": left out: " + entry.at("reason").get<std::string>());
+  }
+}
+
+/// The last line: the device-runtime in the folder `pool`, and how to adapt to it; with --json what it is.
+void tell_collected(const std::filesystem::path& pool, const datasets::DeviceRuntime& device,
+                    const OptionParser& options) {
+  const bool of_latencies = device.quantity == Quantity::latency;
+  const std::string folder = (pool / device.id).string(),
+                    of = of_latencies ? "" : ", " + datasets::column(device.quantity);
+  const std::string more = (of_latencies ? "" : " --quantity " + std::string(name(device.quantity))) +
+                           (options.has("networks") ? " --networks " + options.get("networks") : "");
+  say_written(folder, "device-runtime of " + std::to_string(device.latencies.size()) + " architectures" + of,
+              "tenshot adapt --checkpoint POOL.tenshot --measurements " + folder + more + " --out device.tenshot");
+  if (!options.has("json")) return;
+  nlohmann::json found = {{"id", device.id},
+                          {"folder", folder},
+                          {"architectures", device.latencies.size()},
+                          {"environment", nlohmann::json::parse(device.environment)}};
+  if (of_latencies) {
+    found.update({{"descriptor", device.descriptor.source}, {"simulated", device.descriptor.simulated()}});
+  } else {
+    found["quantity"] = name(device.quantity);
+  }
+  std::cout << found.dump(2) << "\n";
+}
+
+/// What --cold and --quantity ask for. Throws UsageError where they contradict each other, or with options of latencies
+/// alone.
+Quantity collected_quantity(const OptionParser& options) {
+  const Quantity asked = quantity_option(options).value_or(options.has("cold") ? Quantity::cold : Quantity::latency);
+  if (options.has("cold") && asked != Quantity::cold) {
+    throw UsageError("--cold is --quantity cold, not " + std::string(name(asked)));
+  }
+  if (asked != Quantity::latency) {
+    options.require_of({}, latency_options, "--quantity " + std::string(name(asked)));
+    if (asked == Quantity::energy) options.require_of({}, {"rounds"}, "--quantity energy");
+  }
+  return asked;
+}
+
+/// Measures cold starts or memory of architectures of `space`, which may be the one of networks by name, as `collect`
+/// says of runtime, architectures and folder.
+datasets::DeviceRuntime collect_starts(const OptionParser& options, const RuntimeChoice& choice, Quantity quantity,
+                                       const nasbench::NetworkSpace& space, const datasets::CollectOptions& collect,
+                                       const datasets::CollectProgress& progress) {
+  datasets::CollectStartsOptions starts;
+  starts.quantity = quantity;
+  starts.command = start_command(options, choice);
+  if (quantity == Quantity::memory) {
+    starts.minimum_starts = 3;
+    starts.maximum_starts = 7;
+    starts.relative_precision = 0.01;
+  }
+  if (options.has("runs")) {
+    starts.maximum_starts = options.integer("runs", 1);
+    starts.minimum_starts = std::min(starts.minimum_starts, starts.maximum_starts);
+  }
+  // What else the machine does changes times, and not memory.
+  const int usual_rounds = quantity == Quantity::cold ? std::min(3, starts.minimum_starts) : 1;
+  starts.rounds = options.has("rounds") ? options.integer("rounds", 1) : usual_rounds;
+  starts.collect = collect;
+  datasets::DeviceRuntime device = datasets::collect_starts(starts, space, progress);
+  say_of_starts(device);
+  return device;
 }
 
 void run(const std::vector<std::string>& arguments) {
@@ -225,20 +318,19 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot collect --runtime libtorch-frozen --quantity memory --networks models/ --out dev/\n");
   add_collect_options(options);
   if (!options.parse(arguments)) return;
-  const datasets::Quantity quantity = collected_quantity(options);
-  const bool quiet = options.has("quiet");
+  const Quantity quantity = collected_quantity(options);
   const RuntimeChoice choice = runtime_choice(options);
   const bool by_name = options.has("networks");
   const nasbench::NetworkSpace& space = by_name ? nasbench::networks() : *choice.space;
-  datasets::CollectOptions collect = collect_options(options, choice, space, quiet);
+  datasets::CollectOptions collect = collect_options(options, choice, space);
   if (collect.descriptor.wanted) {
     const datasets::CounterChoice counters = datasets::choose_counters(collect.descriptor);
     collect.descriptor.counters = counters.source;
-    if (!counters.reason.empty()) say(counters.reason, quiet);
+    if (!counters.reason.empty()) say(counters.reason);
   }
   MadeFolders made;
   made.folder(collect.folder);
-  ProgressLine progress(quiet);
+  ProgressLine progress;
   Pace pace;
   const datasets::CollectProgress show = [&](std::size_t done, std::size_t total, const std::string& note) {
     progress.show(pace.text(done, total, note));
@@ -248,14 +340,19 @@ void run(const std::vector<std::string>& arguments) {
     throw UsageError(
         "--operators goes with --networks; the operators of a search space are what --descriptor measures");
   }
-  if (quantity != datasets::Quantity::latency)
-    return collect_quantity(options, choice, space, std::move(collect), show);
-  descriptor::keep_heap();
-  const auto device = datasets::collect(collect, space, show);
-  const datasets::CollectRecord record = datasets::record_of(device);
-  report_left_out(record, quiet);
-  say(datasets::to_text(record), quiet);
-  if (options.has("operators")) measure_operators(collect, device, show, quiet);
+  datasets::DeviceRuntime device;
+  if (quantity == Quantity::latency) {
+    descriptor::keep_heap();
+    device = datasets::collect(collect, space, show);
+    const datasets::CollectRecord record = datasets::record_of(device);
+    report_left_out(record);
+    say(datasets::to_text(record));
+    if (options.has("operators")) measure_operators(collect, device, show);
+  } else if (quantity == Quantity::energy) {
+    device = datasets::collect_energy(collect, space, show);
+  } else {
+    device = collect_starts(options, choice, quantity, space, collect, show);
+  }
   tell_collected(collect.folder, device, options);
 }
 

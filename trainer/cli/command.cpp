@@ -4,22 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <limits>
-#include <map>
 #include <sstream>
-#include <string_view>
 #include <type_traits>
 
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/suggestion.h"
 #include "nasbench/support/text.h"
-#include "trainer/cli/outcome.h"
 #include "trainer/cli/signals.h"
 
 namespace tenshot::cli {
@@ -50,15 +45,10 @@ std::string renamed(const std::string& argument, const std::vector<std::string>&
   return argument;
 }
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-constexpr std::size_t shown_findings = 10;
-
-std::string rest_of(std::size_t total) {
-  return total > shown_findings ? "… and " + std::to_string(total - shown_findings) + " more" : "";
-}
+/// --quiet was given; one verb runs in a process.
+bool quiet = false;
+/// The remarks of the outcome that is alive.
+nlohmann::json* remarks_now = nullptr;
 
 }  // namespace
 
@@ -76,16 +66,13 @@ void run_sub_verb(const std::string& verb, const std::vector<SubVerb>& verbs, co
     bars += (i == 0 ? "" : "|") + name;
     listed += (i == 0 ? "" : i + 1 == verbs.size() ? " or " : ", ") + name;
   }
-  if (wants_help(arguments)) {
+  const auto asks_for_help = [](const auto& argument) { return argument == "--help" || argument == "-h"; };
+  if (std::any_of(arguments.begin(), arguments.end(), asks_for_help)) {
     std::cout << "Usage: tenshot " << verb << " " << bars << " [options]; each has --help\n\nExample:\n" << examples;
     return;
   }
   throw UsageError("tenshot " + verb + " needs " + listed +
                    (arguments.empty() ? std::string() : ", not '" + excerpt(arguments[0]) + "'"));
-}
-
-bool wants_help(const std::vector<std::string>& arguments) {
-  return std::any_of(arguments.begin(), arguments.end(), [](const auto& a) { return a == "--help" || a == "-h"; });
 }
 
 void OptionParser::add(const std::string& name, const std::string& meaning,
@@ -97,6 +84,7 @@ void OptionParser::flag(const std::string& name, const std::string& meaning) { o
 
 void OptionParser::add_positional(const std::string& name, const std::string& meaning) {
   positional_ = name;
+  positional_meaning_ = meaning;
   text(name, meaning);
   options_.parse_positional({name});
 }
@@ -121,17 +109,12 @@ bool OptionParser::parse(const std::vector<std::string>& given) {
                          (rest_name_.empty() ? "" : " [" + rest_name_ + " …]"));
     options_.positional_help("");
     std::cout << options_.help();
-    for (const std::string& group : options_.groups()) {
-      for (const auto& option : options_.group_help(group).options) {
-        if (!positional_.empty() && option_name(option) == positional_) {
-          std::cout << "  <" << positional_ << ">: " << option.desc << "\n";  // which cxxopts leaves out
-        }
-      }
-    }
+    if (!positional_.empty()) std::cout << "  <" << positional_ << ">: " << positional_meaning_ << "\n";
     if (!rest_name_.empty()) std::cout << "  " << rest_name_ << ": " << rest_meaning_ << "\n";
     std::cout << "\nExample:\n" << example_;
     return false;
   }
+  quiet = has("quiet");
   rest_ = result_.unmatched();
   for (const std::string& argument : rest_) {
     if (!rest_name_.empty() && (argument.size() < 2 || argument.front() != '-')) continue;
@@ -183,6 +166,20 @@ int OptionParser::integer(const std::string& option, int least) const {
   return static_cast<int>(*value);
 }
 
+double OptionParser::number_between(const std::string& option, double above, double below,
+                                    const std::string& expected) const {
+  const std::optional<double> value = parse_number(get(option));
+  if (value && *value > above && *value < below) return *value;
+  throw UsageError("--" + option + " is '" + excerpt(get(option)) + "', expected " + expected);
+}
+
+std::string OptionParser::one_of(const std::string& option, const std::string& kind,
+                                 const std::vector<std::string>& allowed) const {
+  const std::string given = get(option);
+  if (std::find(allowed.begin(), allowed.end(), given) != allowed.end()) return given;
+  throw UsageError("there is no " + kind + " '" + given + "'; there are: " + joined(allowed));
+}
+
 void OptionParser::require_of(const std::vector<std::string>& offered, const std::vector<std::string>& all,
                               const std::string& owner) const {
   for (const std::string& option : all) {
@@ -193,9 +190,9 @@ void OptionParser::require_of(const std::vector<std::string>& offered, const std
   }
 }
 
-void say(const std::string& text, bool quiet) {
+void say(const std::string& text) {
   keep_as_remark(text);
-  tell_people(text, quiet);
+  tell_people(text);
 }
 
 /// A line whose first word says how good or bad things are has it in colour on a terminal (no-color.org).
@@ -210,32 +207,36 @@ std::string coloured(const std::string& line) {
   return std::string("\033[1;") + colour->second + "m" + colour->first + "\033[0m" + line.substr(colon);
 }
 
-void tell_people(const std::string& text, bool quiet) {
+void tell_people(const std::string& text) {
   if (quiet) return;
   constexpr std::size_t longest = 2000;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) std::cerr << coloured(excerpt(line, longest)) << "\n";
 }
 
-void say_written(const std::string& out, const std::string& what, const std::string& next, bool quiet) {
+void say_written(const std::string& out, const std::string& what, const std::string& next) {
   if (out == "-") return;
-  tell_people(out + ": " + what + " written" + (next.empty() ? "" : "; next: " + next), quiet);
+  tell_people(out + ": " + what + " written" + (next.empty() ? "" : "; next: " + next));
 }
 
-void report(const datasets::Findings& findings, bool quiet) {
+void say_first(const std::vector<std::string>& lines, std::size_t all, const std::string& more) {
+  constexpr std::size_t shown = 10;
+  for (std::size_t i = 0; i < std::min(shown, lines.size()); ++i) say(lines[i]);
+  if (all > shown) say("… and " + std::to_string(all - shown) + " more" + more);
+}
+
+void report(const datasets::Findings& findings) {
   if (findings.empty()) return;
-  for (std::size_t i = 0; i < std::min(shown_findings, findings.first().size()); ++i) {
-    say(findings.first()[i].message(), quiet);
-  }
-  say(rest_of(findings.total()), quiet);
-  say(findings.summary(), quiet);
+  std::vector<std::string> lines;
+  for (const auto& finding : findings.first()) lines.push_back(finding.message());
+  say_first(lines, findings.total());
+  say(findings.summary());
 }
 
-void report(const datasets::KitResults& results, bool quiet) {
-  for (std::size_t i = 0; i < std::min(shown_findings, results.findings.size()); ++i) {
-    say(results.findings[i].message, quiet);
-  }
-  say(rest_of(results.findings.size()), quiet);
+void report(const datasets::KitResults& results) {
+  std::vector<std::string> lines;
+  for (const auto& finding : results.findings) lines.push_back(finding.message);
+  say_first(lines, lines.size());
   std::string text = std::to_string(results.latencies.size()) + " of " + std::to_string(results.planned) +
                      " architectures measured, " + std::to_string(results.descriptor.operators.size()) + " operators";
   if (results.descriptor.has_counters()) text += " with counters";
@@ -246,20 +247,70 @@ void report(const datasets::KitResults& results, bool quiet) {
     text += "; " + std::to_string(results.aggregated) +
             " as an average or median that the tool printed, so without a spread";
   }
-  say(text, quiet);
+  say(text);
 }
 
-ProgressLine::ProgressLine(bool quiet) : visible_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
+Outcome::Outcome(const OptionParser& options) : json_(options.has("json")) {
+  object_ = {{"format", "tenshot.outcome/1"},
+             {"verb", options.verb()},
+             {"remarks", nlohmann::json::array()},
+             {"written", nlohmann::json::array()}};
+  if (!json_) return;
+  const std::vector<std::string> outputs = options.all("out");
+  if (!outputs.empty() && outputs.back() == "-") {
+    throw UsageError("--json and --out - would both write to standard output; name a file");
+  }
+  remarks_now = &object_.at("remarks");
+}
+
+Outcome::~Outcome() { remarks_now = nullptr; }
+
+void Outcome::set(const std::string& key, nlohmann::json value) { object_[key] = std::move(value); }
+
+void Outcome::remark(const std::string& text, nlohmann::json values) {
+  if (text.empty()) return;
+  tell_people(text);
+  values["text"] = excerpt(text, std::string::npos);
+  object_.at("remarks").push_back(std::move(values));
+}
+
+void Outcome::written(const std::string& file, const std::string& what, const std::string& next) {
+  say_written(file, what, next);
+  object_.at("written").push_back({{"file", file}, {"what", what}});
+  if (!next.empty()) object_["next"] = next;
+}
+
+void Outcome::finish() {
+  if (!json_) return;
+  std::cout << object_.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+  if (!std::cout) throw FileError("standard output: cannot write the outcome");
+}
+
+void add_json_option(OptionParser& options) {
+  options.flag("json", "one JSON object on standard output: what the verb found, remarks, files written, next command");
+}
+
+void keep_as_remark(const std::string& text) {
+  if (remarks_now != nullptr && !text.empty()) remarks_now->push_back({{"text", excerpt(text, std::string::npos)}});
+}
+
+ProgressLine::ProgressLine() : visible_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine() {
   if (width_ > 0) std::cerr << "\r" << std::string(width_, ' ') << "\r" << std::flush;
 }
 
 void ProgressLine::show(const std::string& text) {
-  if (!visible_ || seconds_now() - last_shown_s_ < 0.1) return;
-  last_shown_s_ = seconds_now();
+  if (!visible_ || seconds_since(last_shown_) < 0.1) return;
+  last_shown_ = Clock::now();
   std::cerr << "\r" << text << std::string(text.size() < width_ ? width_ - text.size() : 0, ' ') << std::flush;
   width_ = text.size();
+}
+
+std::string own_program() {
+  std::error_code unknown;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  return unknown ? "/proc/self/exe" : self.string();
 }
 
 std::string duration(double seconds) {
@@ -274,10 +325,8 @@ trainer::TrainingControl training_control(const std::string& out, int threads, P
   control.threads = threads;
   if (out != "-") control.state_file = out + ".partial";
   control.on_epoch = [&progress](const trainer::TrainingProgress& now) {
-    char loss[32];
-    std::snprintf(loss, sizeof loss, "%.5f", now.loss);
-    progress.show("epoch " + std::to_string(now.epoch) + " of " + std::to_string(now.epochs) + ", loss " + loss + ", " +
-                  duration(now.seconds_left) + " left");
+    progress.show("epoch " + std::to_string(now.epoch) + " of " + std::to_string(now.epochs) + ", loss " +
+                  decimals(now.loss, 5) + ", " + duration(now.seconds_left) + " left");
     return !stop_requested();
   };
   return control;

@@ -4,6 +4,7 @@
 #include <cxxopts.hpp>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -12,13 +13,30 @@
 
 #include "datasets/kit/kit_results.h"
 #include "datasets/tables/findings.h"
-#include "nasbench/spaces/network_space.h"
+#include "nasbench/support/elapsed.h"
+#include "nasbench/support/error.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::cli {
 
 /// The command line itself is wrong: exit code 2.
 class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What `read` returns, which reads that option: an InputError of it is an error of the command line.
+template <class Read>
+auto from_option(const std::string& option, const Read& read) {
+  try {
+    return read();
+  } catch (const InputError& error) {
+    throw UsageError("--" + option + ": " + error.what());
+  }
+}
+
+/// The verb succeeded, and its verdict gives reason to doubt: exit code 3, which --strict asks for.
+class DoubtfulVerdict : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -40,8 +58,6 @@ using SubVerb = std::pair<std::string, std::function<void(const std::vector<std:
 /// Without such a one --help or -h lists them and shows `examples`. Throws UsageError that lists them otherwise.
 void run_sub_verb(const std::string& verb, const std::vector<SubVerb>& verbs, const std::string& examples,
                   const std::vector<std::string>& arguments);
-
-bool wants_help(const std::vector<std::string>& arguments);
 
 /// One a file of this folder.
 extern const Command adapt_command, collect_command, dataset_command, devices_command, evaluate_command,
@@ -89,6 +105,10 @@ class OptionParser {
   /// Throw UsageError when the option or argument is missing, or not an integer of `least` to 2³¹ − 1.
   std::string required(const std::string& option) const;
   int integer(const std::string& option, int least) const;
+  /// Throws UsageError unless it is a number between two, which `expected` describes.
+  double number_between(const std::string& option, double above, double below, const std::string& expected) const;
+  /// Throws UsageError that lists `allowed`, which are of that kind, unless it is one of them.
+  std::string one_of(const std::string& option, const std::string& kind, const std::vector<std::string>& allowed) const;
   /// Throws UsageError when an option of `all` was given that is not among those that `owner` offers. Defaults are not
   /// given.
   void require_of(const std::vector<std::string>& offered, const std::vector<std::string>& all,
@@ -103,7 +123,7 @@ class OptionParser {
   std::string suggestion_for(const std::vector<std::string>& arguments) const;
 
   std::string verb_, summary_, example_;
-  std::string positional_;
+  std::string positional_, positional_meaning_;
   std::string rest_name_, rest_meaning_;
   std::vector<std::string> rest_;
   cxxopts::Options options_;
@@ -111,22 +131,59 @@ class OptionParser {
 };
 
 /// Says on stderr what reading left out: the first findings in full, then how many there are.
-void report(const datasets::Findings& findings, bool quiet);
+void report(const datasets::Findings& findings);
 /// The same of a kit, and how much of it was measured.
-void report(const datasets::KitResults& results, bool quiet);
+void report(const datasets::KitResults& results);
+/// Says the first ten of `lines`, and how many of `all` there are besides, of which `more` says what becomes of them.
+void say_first(const std::vector<std::string>& lines, std::size_t all, const std::string& more = "");
 /// Lines on stderr unless quiet; names of strangers in them command no terminal. They are remarks of --json too.
-void say(const std::string& text, bool quiet);
+void say(const std::string& text);
 /// The same for people alone.
-void tell_people(const std::string& text, bool quiet);
+void tell_people(const std::string& text);
 
 /// The last line of a verb that succeeded: "device.tenshot: predictor written; next: tenshot predict --predictor
 /// device.tenshot --out predictions.csv". `next` may be empty; nothing is said of standard output ("-").
-void say_written(const std::string& out, const std::string& what, const std::string& next, bool quiet);
+void say_written(const std::string& out, const std::string& what, const std::string& next);
+
+/// What a verb has to say when it has succeeded: lines for people on standard error and, with --json, one object for
+/// programs on standard output, `tenshot.outcome/1`:
+///
+///   {"format": "tenshot.outcome/1", "verb": "adapt", "verdict": {…}, "remarks": [{"text": "…"}, …],
+///    "written": [{"file": "device.tenshot", "what": "predictor"}], "next": "tenshot predict …"}
+///
+/// While one is alive, whatever say() tells becomes a remark of it too.
+class Outcome {
+ public:
+  /// Throws UsageError where --json would share standard output with what an option writes to "-".
+  explicit Outcome(const OptionParser& options);
+  ~Outcome();
+  Outcome(const Outcome&) = delete;
+  Outcome& operator=(const Outcome&) = delete;
+
+  /// A further key of the object, such as "verdict".
+  void set(const std::string& key, nlohmann::json value);
+  /// A sentence with what it says as values; for people it is said.
+  void remark(const std::string& text, nlohmann::json values);
+  /// A file that was written and the next command; for people it is said (say_written).
+  void written(const std::string& file, const std::string& what, const std::string& next);
+  /// Prints the object where --json was given. Call it last.
+  void finish();
+
+ private:
+  bool json_;
+  nlohmann::json object_;
+};
+
+/// --json, which every verb with an Outcome has.
+void add_json_option(OptionParser& options);
+
+/// Makes what say() tells a remark of the Outcome of --json that is alive.
+void keep_as_remark(const std::string& text);
 
 /// One line of progress on stderr, rewritten in place; silent when quiet or when stderr is no terminal.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool quiet);
+  ProgressLine();
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -135,10 +192,13 @@ class ProgressLine {
  private:
   bool visible_;
   std::size_t width_ = 0;
-  double last_shown_s_ = -1;
+  Clock::time_point last_shown_ = {};
 };
 
 std::string duration(double seconds);
+
+/// The file of this program, by its own name where it has one.
+std::string own_program();
 
 /// Training that shows its progress, keeps unfinished work in `<out>.partial` and stops on a signal.
 trainer::TrainingControl training_control(const std::string& out, int threads, ProgressLine& progress);

@@ -1,25 +1,20 @@
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "datasets/kit/kit_profiles.h"
+#include "datasets/kit/kit_results.h"
 #include "datasets/operators/kernel_table.h"
 #include "datasets/pool/benchncnn.h"
 #include "datasets/pool/describe.h"
-#include "datasets/pool/pool.h"
+#include "datasets/pool/joined_pools.h"
 #include "datasets/pool/validate.h"
 #include "datasets/pool/wide_table_file.h"
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/space_files.h"
 #include "datasets/tables/time_unit.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/words.h"
-#include "trainer/cli/import_device.h"
-#include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
@@ -39,6 +34,76 @@ constexpr const char* import_example =
     "  tenshot dataset import --kit kit/ --out pool/\n"
     "  tenshot dataset import --kit kit/ --kit three_more/ --out pool/\n";
 
+/// Writes the device-runtime to the pool's folder `out`, adds what the pool has of that id already, and says so.
+void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::NetworkSpace& space) {
+  std::error_code ignored;
+  const std::filesystem::path earlier = std::filesystem::path(out) / device.id / "device.json";
+  if (std::filesystem::exists(earlier, ignored)) {
+    say(datasets::add_earlier(device, datasets::read_device(earlier, device.quantity).device));
+  }
+  MadeFolders made;
+  made.folder(out);
+  datasets::write_device(out, device, space);
+  say_written(out, "device-runtime " + device.id + " of " + std::to_string(device.latencies.size()) + " networks",
+              "tenshot dataset describe " + out);
+}
+
+/// --kit and --measurements, both of which may be given several times: one device-runtime of all.
+std::vector<std::string> imported_paths(const OptionParser& options) {
+  std::vector<std::string> paths = options.all("kit");
+  for (const std::string& folder : paths) {
+    if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
+  }
+  for (std::string& path : options.all("measurements")) paths.push_back(std::move(path));
+  return paths;
+}
+
+datasets::DeviceRuntime imported_device(const OptionParser& options, const datasets::MeasuredSource& measured,
+                                        datasets::Quantity quantity) {
+  datasets::DeviceRuntime device;
+  if (measured.kit) {
+    device =
+        device_of(*measured.kit, options.has("id") ? options.get("id") : datasets::default_device_id(*measured.kit));
+    if (quantity == datasets::Quantity::latency) device.descriptor = measured.descriptor;
+  } else {
+    device.id = device.device = options.get("id");
+    device.runtime = "unknown";
+    device.quantity = quantity;
+    device.descriptor = measured.descriptor;
+  }
+  if (measured.kit && !measured.left_out_of_all) return device;  // of one kit, with its deviations and runs
+  device.latencies.clear();
+  for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
+    device.latencies.push_back({measured.architectures[i], measured.latency_ms[i]});
+  }
+  return device;
+}
+
+/// --kit and --measurements: one device-runtime of all that they hold, in the pool's folder `out`. One of that id that
+/// the pool has already is added to (datasets/pool/joined_pools.h).
+void import_measured(const OptionParser& options, const std::string& out) {
+  const std::vector<std::string> paths = imported_paths(options);
+  FileRoles files;
+  for (const std::string& path : paths) files.reads_measured("--measurements", path);
+  reads_networks(files, options);
+  files.writes_devices("--out", out);
+  files.require_distinct();
+  const auto kit =
+      std::find_if(paths.begin(), paths.end(), [](const std::string& path) { return datasets::is_kit(path); });
+  if (kit == paths.end() && !options.has("id")) {
+    throw UsageError(
+        "tenshot dataset import needs --id, the name of the device that was measured, where there is no kit");
+  }
+  networks_of(options);
+  const nasbench::NetworkSpace& space =
+      kit == paths.end() ? datasets::named_space(options.get("space")) : *datasets::read_kit_manifest(*kit).space;
+  const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
+  const datasets::JoinedSources joined = read_measurements(options, paths, space, quantity);
+  datasets::DeviceRuntime device = imported_device(options, joined.measured, quantity);
+  if (quantity == datasets::Quantity::latency) device.operator_latencies = joined.measured.operator_latencies;
+  write_or_add(out, std::move(device), space);
+}
+
 /// What benchncnn printed begins within the first lines; a wide table may be larger than memory.
 bool is_benchncnn_file(const std::string& table) {
   constexpr std::size_t looked_at = 1 << 16;
@@ -57,8 +122,8 @@ void import_benchncnn(const OptionParser& options, const std::string& table, con
   const std::string id = options.has("id") ? options.get("id") : std::filesystem::path(table).stem().string();
   datasets::Findings findings;
   datasets::DeviceRuntime device = datasets::parse_benchncnn(read_file(table), table, id, findings);
-  report(findings, options.has("quiet"));
-  write_or_add(out, std::move(device), nasbench::networks(), options.has("quiet"));
+  report(findings);
+  write_or_add(out, std::move(device), nasbench::networks());
 }
 
 std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies_of(const OptionParser& options) {
@@ -130,52 +195,40 @@ void import_measurements(const Arguments& arguments) {
   if (std::all_of(columns.begin(), columns.end(), [](const auto& column) { return column.usable == 0; })) {
     datasets::throw_nothing_usable(table, std::string(title(quantity)), read.findings(), space);
   }
-  const bool quiet = options.has("quiet");
-  report(read.findings(), quiet);
+  report(read.findings());
   for (const auto& column : columns) {
-    if (column.usable == 0)
-      say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out", quiet);
-    if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity), quiet);
+    if (column.usable == 0) say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out");
+    if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity));
   }
   read.write_pool(out);
   const auto usable =
       std::count_if(columns.begin(), columns.end(), [](const auto& column) { return column.usable > 0; });
   say_written(out, "pool of " + std::to_string(usable) + " device-runtimes",
-              "tenshot train --pool " + out + " --out pool.tenshot", quiet);
+              "tenshot train --pool " + out + " --out pool.tenshot");
 }
 
-/// The one positional argument of describe and validate, taken out of the options.
-std::string pool_folder(Arguments& arguments, const std::string& verb) {
-  for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
-    if (argument->empty() || argument->front() == '-') continue;
-    if (argument != arguments.begin() && *std::prev(argument) == "--quantity") continue;
-    const std::string folder = *argument;
-    arguments.erase(argument);
-    return folder;
-  }
-  throw UsageError("tenshot dataset " + verb + " needs a pool folder; see tenshot dataset " + verb + " --help");
-}
-
-void describe_pool(Arguments arguments) {
-  const std::string folder = wants_help(arguments) ? "" : pool_folder(arguments, "describe");
+void describe_pool(const Arguments& arguments) {
   OptionParser options("dataset describe", "Says what is in a pool: devices, ranges, gaps, how alike devices rank.",
                        "  tenshot dataset describe datasets/data\n");
+  options.add_positional("pool", "required: folder of device-runtimes");
   options.flag("json", "as JSON on standard output");
   add_quantity_option(options, "what its devices hold");
   if (!options.parse(arguments)) return;
+  const std::string folder = options.required("pool");
   const datasets::Pool pool = datasets::read_pool(folder, quantity_option(options));
   const datasets::PoolSummary summary = datasets::describe(pool);
   std::cout << (options.has("json") ? datasets::to_json(summary, pool.findings).dump(1) + "\n"
                                     : datasets::to_text(summary, pool.findings));
 }
 
-void validate_pool(Arguments arguments) {
-  const std::string folder = wants_help(arguments) ? "" : pool_folder(arguments, "validate");
+void validate_pool(const Arguments& arguments) {
   OptionParser options("dataset validate", "Checks a pool; exit code 1 when anything is wrong with it.",
                        "  tenshot dataset validate datasets/data\n");
+  options.add_positional("pool", "required: folder of device-runtimes");
   options.flag("strict", "exit code 3 where the pool is sound and networks were never measured undisturbed");
   add_json_option(options);
   if (!options.parse(arguments)) return;
+  const std::string folder = options.required("pool");
   Outcome outcome(options);
   const datasets::ValidationReport report = datasets::validate(folder);
   if (options.has("json")) {
@@ -197,18 +250,19 @@ void validate_pool(Arguments arguments) {
 }
 
 /// Matches the profiles of a measured kit to its operators, and writes them into its results.
-void match_operators(Arguments arguments) {
-  const std::string folder = wants_help(arguments) ? "" : pool_folder(arguments, "operators");
+void match_operators(const Arguments& arguments) {
   OptionParser options("dataset operators",
                        "Matches the layers that a kit's profiles name (measure.sh --profile) to the operators of its "
                        "networks; writes results/operators.csv in the kit.",
                        "  tenshot dataset operators kit/\n");
+  options.add_positional("kit", "required: folder of a kit with its results");
   add_json_option(options);
   if (!options.parse(arguments)) return;
+  const std::string folder = options.required("kit");
   if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
   Outcome outcome(options);
   const datasets::KitProfiles profiles = datasets::read_kit_profiles(folder);
-  for (const std::string& problem : profiles.problems) say(problem, options.has("quiet"));
+  for (const std::string& problem : profiles.problems) say(problem);
   if (profiles.networks == 0) {
     throw InputError(folder + ": holds no profile that can be used; run measure.sh --profile on the device" +
                      (profiles.problems.empty() ? "" : ", and see: " + profiles.problems.front()));

@@ -1,11 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
@@ -22,19 +18,18 @@ nlohmann::ordered_json described(const trainer::PoolModel& model, const trainer:
   const datasets::DeviceRuntime& device = model.pool().devices[number];
   const trainer::OwnFit& fit = fits.devices[number];
   const auto or_null = [](double share) { return std::isfinite(share) ? nlohmann::ordered_json(share) : nullptr; };
-  nlohmann::ordered_json json = {{"id", device.id},
-                                 {"device", device.device},
-                                 {"runtime", device.runtime},
-                                 {"threads", device.threads},
-                                 {"precision", device.precision},
-                                 {"batch", device.batch},
-                                 {"space", model.pool().space->name()}};
   const trainer::Knowledge* knowledge = model.knowledge();
-  json["source"] = knowledge == nullptr ? "" : knowledge->sources[knowledge->source_of[number]].name;
-  json["networks"] = fit.networks;
-  json["within_10"] = or_null(fit.within_10);
-  json["within_20"] = or_null(fit.within_20);
-  return json;
+  return {{"id", device.id},
+          {"device", device.device},
+          {"runtime", device.runtime},
+          {"threads", device.threads},
+          {"precision", device.precision},
+          {"batch", device.batch},
+          {"space", model.pool().space->name()},
+          {"source", knowledge == nullptr ? "" : knowledge->sources[knowledge->source_of[number]].name},
+          {"networks", fit.networks},
+          {"within_10", or_null(fit.within_10)},
+          {"within_20", or_null(fit.within_20)}};
 }
 
 /// True where a field holds `text`, whatever the case.
@@ -103,9 +98,8 @@ void run(const std::vector<std::string>& arguments) {
   }
   for (const nlohmann::ordered_json& device : found) std::cout << excerpt(shown(device), 500) << "\n";
   say("next: tenshot predict --device " + found.front().at("id").get<std::string>() +
-          (options.has("checkpoint") ? " --checkpoint " + options.get("checkpoint") : "") +
-          (found.front().at("space") == "networks" ? " model.onnx" : " ARCHITECTURE"),
-      options.has("quiet"));
+      (options.has("checkpoint") ? " --checkpoint " + options.get("checkpoint") : "") +
+      (found.front().at("space") == "networks" ? " model.onnx" : " ARCHITECTURE"));
 }
 
 }  // namespace

@@ -1,13 +1,10 @@
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/space_files.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
@@ -22,7 +19,6 @@ using ArchitectureSet = std::unordered_set<nasbench::Architecture, nasbench::Arc
 struct Joined {
   trainer::Predictions predictions;
   std::vector<double> measured_ms;
-  std::size_t unpredicted = 0;
   datasets::Quantity quantity = datasets::Quantity::latency;
 };
 
@@ -32,10 +28,7 @@ Joined join(const trainer::PredictionTable& table, const datasets::MeasuredSourc
   Joined joined;
   for (std::size_t i = 0; i < truth.architectures.size(); ++i) {
     const auto found = row_of.find(truth.architectures[i]);
-    if (found == row_of.end()) {
-      ++joined.unpredicted;
-      continue;
-    }
+    if (found == row_of.end()) continue;
     joined.measured_ms.push_back(truth.latency_ms[i]);
     joined.predictions.add(table.predictions, found->second);
   }
@@ -60,9 +53,7 @@ std::size_t leave_out(datasets::MeasuredSource& truth, const ArchitectureSet& ex
 ArchitectureSet adapted_on(const trainer::Predictor& predictor) {
   ArchitectureSet used;
   const nlohmann::json card = predictor.to_archive().card;
-  const auto rows = card.find("adaptation_set");
-  if (rows == card.end() || !rows->is_array()) return used;
-  for (const nlohmann::json& row : *rows) {
+  for (const nlohmann::json& row : card.value("adaptation_set", nlohmann::json::array())) {
     used.insert(predictor.space().parse(row.at("architecture").get<std::string>()));
   }
   return used;
@@ -93,38 +84,31 @@ void leave_out_excluded(const OptionParser& options, const nasbench::NetworkSpac
 /// What is compared goes to standard output, which may be a file.
 void require_distinct_files(const OptionParser& options) {
   FileRoles files;
-  for (const char* option : {"predictor", "predictions", "exclude"}) {
-    if (options.has(option)) files.reads(std::string("--") + option, options.get(option));
-  }
-  reads_measurements(files, options);
-  reads_networks(files, options);
+  reads_given(files, options);
   files.writes_last("standard output", "-");
 }
 
 Joined compare_predictor(const OptionParser& options) {
   const std::string file = options.get("predictor");
   options.required("measurements");
-  const double confidence = options.get<double>("confidence");
-  if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
+  const double confidence = confidence_option(options);
   require_distinct_files(options);
-  const bool quiet = options.has("quiet");
   const auto predictor = trainer::load_predictor(file);
   require_quantity(options, *predictor, file);
   const ArchitectureSet used_before = adapted_on(*predictor);  // before --networks gives its names another meaning
   networks_of(options);
   datasets::MeasuredSource truth = read_measurements(options, predictor->space(), predictor->quantity()).measured;
   const std::size_t used = leave_out(truth, used_before);
-  if (used > 0) say(std::to_string(used) + " measured architectures were adapted on and are left out", quiet);
+  if (used > 0) say(std::to_string(used) + " measured architectures were adapted on and are left out");
   leave_out_excluded(options, predictor->space(), truth);
   if (truth.architectures.empty()) {
     throw InputError("there is nothing to compare: " + tenshot::joined(options.all("measurements")) +
                      " holds nothing but what " + file + " was adapted on; measure further architectures");
   }
-  return {predictor->predict(truth.architectures, confidence), truth.latency_ms, 0, predictor->quantity()};
+  return {predictor->predict(truth.architectures, confidence), truth.latency_ms, predictor->quantity()};
 }
 
 Joined compare_table(const OptionParser& options) {
-  const bool quiet = options.has("quiet");
   const std::string predictions = options.required("predictions");
   options.required("measurements");
   require_distinct_files(options);
@@ -132,13 +116,14 @@ Joined compare_table(const OptionParser& options) {
   networks_of(options);
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space, quantity);
-  report(table.findings, quiet);
+  report(table.findings);
   datasets::MeasuredSource truth = read_measurements(options, space, quantity).measured;
   leave_out_excluded(options, space, truth);
   Joined joined = join(table, truth);
   joined.quantity = quantity;
-  if (joined.unpredicted > 0) {
-    say(std::to_string(joined.unpredicted) + " measured architectures have no prediction and are left out", quiet);
+  const std::size_t unpredicted = truth.architectures.size() - joined.measured_ms.size();
+  if (unpredicted > 0) {
+    say(std::to_string(unpredicted) + " measured architectures have no prediction and are left out");
   }
   if (joined.measured_ms.empty()) {
     throw InputError("there is nothing to compare: no architecture is both in " + predictions + " and in " +
@@ -155,7 +140,7 @@ void run(const std::vector<std::string>& arguments) {
   options.text("predictions", "required, or --predictor: CSV that `tenshot predict` wrote");
   add_measurements_option(options, "required");
   options.text("exclude", "CSV with further architectures to leave out");
-  options.number("confidence", "of the intervals, with --predictor", "0.9");
+  options.text("confidence", "of the intervals, with --predictor", "0.9");
   options.text("space", "with --predictions: search space of both files, a name or FILE.json", "nasbench201");
   add_json_option(options);
   add_network_options(options, "that were measured");

@@ -4,7 +4,6 @@
 
 #include <iostream>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
@@ -12,20 +11,6 @@
 
 namespace tenshot::cli {
 namespace {
-
-trainer::evaluation::Shard shard_of(const OptionParser& options) {
-  if (!options.has("shard")) return {};
-  try {
-    return trainer::evaluation::parse_shard(options.get("shard"));
-  } catch (const InputError& error) {
-    throw UsageError(std::string("--shard: ") + error.what());
-  }
-}
-
-int jobs_of(const OptionParser& options) {
-  if (options.has("jobs")) return options.integer("jobs", 1);
-  return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-}
 
 constexpr const char* examples =
     "  tenshot experiment experiments/paper/pooling.json --out out/pooling\n"
@@ -47,12 +32,14 @@ void run(const std::vector<std::string>& arguments) {
   options.text("jobs", "processes at a time, of one thread each (default: one a processor)");
   options.flag("json", "results.json on standard output when done");
   if (!options.parse(arguments)) return;
-  const bool quiet = options.has("quiet");
   const std::string spec_file = options.required("spec"), out = options.required("out");
   trainer::evaluation::ExperimentOptions run_options;
   run_options.out = out;
-  run_options.jobs = jobs_of(options);
-  run_options.shard = shard_of(options);
+  run_options.jobs = options.has("jobs") ? options.integer("jobs", 1)
+                                         : static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  if (options.has("shard")) {
+    run_options.shard = from_option("shard", [&] { return trainer::evaluation::parse_shard(options.get("shard")); });
+  }
   run_options.resume = options.has("resume");
   if (options.has("merge") && options.has("shard")) throw UsageError("--merge takes all shards: leave out --shard");
   const trainer::evaluation::ExperimentSpec spec = trainer::evaluation::read_spec(spec_file, options.has("quick"));
@@ -70,7 +57,7 @@ void run(const std::vector<std::string>& arguments) {
     trainer::evaluation::merge_experiment(spec, out);
   } else {
     made.folder(out);
-    ProgressLine progress(quiet);
+    ProgressLine progress;
     run_options.go_on = [] { return !stop_requested(); };
     run_options.on_progress = [&progress](const trainer::evaluation::ExperimentProgress& now) {
       progress.show(std::to_string(now.done) + " of " + std::to_string(now.total) + ", " + duration(now.seconds_left) +
@@ -79,12 +66,12 @@ void run(const std::vector<std::string>& arguments) {
     };
     trainer::evaluation::run_experiment(spec, run_options);
   }
-  if (!merged) return say("this shard is done; --merge writes the results once all are", quiet);
+  if (!merged) return say("this shard is done; --merge writes the results once all are");
   if (options.has("json")) {
     std::cout << read_file(std::filesystem::path(out) / "results.json");
   } else {
     say_written((std::filesystem::path(out) / "README.md").string(), "results",
-                "tenshot report " + out + " --out report.html", quiet);
+                "tenshot report " + out + " --out report.html");
   }
 }
 

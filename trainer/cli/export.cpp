@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
@@ -37,18 +36,17 @@ void run(const std::vector<std::string>& arguments) {
   MadeFolders made;
   for (const std::string& path : wanted) made.for_file(path);
   const auto predictor = trainer::load_predictor(file);
-  const bool quiet = options.has("quiet");
   if (options.has("torchscript")) {
     export_torchscript(*predictor, options.get("torchscript"));
-    say_written(options.get("torchscript"), "TorchScript", "torch.jit.load(…).predict([strings])", quiet);
+    say_written(options.get("torchscript"), "TorchScript", "torch.jit.load(…).predict([strings])");
   }
   if (options.has("onnx")) {
     export_onnx(*predictor, options.get("onnx"), options.get<double>("confidence"));
-    say_written(options.get("onnx"), "ONNX model", "onnxruntime.InferenceSession(…).run(None, {'encoding': …})", quiet);
+    say_written(options.get("onnx"), "ONNX model", "onnxruntime.InferenceSession(…).run(None, {'encoding': …})");
   }
   if (options.has("document")) {
     write_file_atomically(options.get("document"), predictor->to_document().dump(1) + "\n");
-    say_written(options.get("document"), "document", "read it with any language's JSON", quiet);
+    say_written(options.get("document"), "document", "read it with any language's JSON");
   }
 }
 

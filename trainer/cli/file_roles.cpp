@@ -43,10 +43,21 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+std::vector<fs::path> readable_entries(const fs::path& folder) {
+  std::error_code error;
+  return entries_of(folder, &error);
+}
+
 }  // namespace
 
-FileRoles::Role FileRoles::role_of(const std::string& what, const fs::path& path, int stream, bool is_folder) {
+void FileRoles::add(std::vector<Role>& roles, const std::string& what, const fs::path& path, bool is_folder) {
   Role role{what, path, {}, {}, is_folder, path == "-"};
+  const int stream = &roles == &inputs_ ? STDIN_FILENO : STDOUT_FILENO;
   struct stat status {};
   const int known = role.is_stream ? ::fstat(stream, &status) : ::stat(path.c_str(), &status);
   if (known == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) {
@@ -55,50 +66,39 @@ FileRoles::Role FileRoles::role_of(const std::string& what, const fs::path& path
   // A device or a pipe may be read and written by whom it likes.
   const bool special = known == 0 && !role.identity;
   if (!role.is_stream && !special) role.real = real_path(path);
-  return role;
+  roles.push_back(std::move(role));
 }
 
-void FileRoles::reads(const std::string& what, const fs::path& path) {
-  inputs_.push_back(role_of(what, path, STDIN_FILENO, false));
-}
+void FileRoles::reads(const std::string& what, const fs::path& path) { add(inputs_, what, path, false); }
 
 void FileRoles::reads_folder(const std::string& what, const fs::path& folder) {
-  inputs_.push_back(role_of(what, folder, STDIN_FILENO, true));
-  std::error_code error;
-  for (const fs::path& entry : entries_of(folder, &error)) {
-    for (const fs::path& inner : entries_of(entry, &error)) {
+  add(inputs_, what, folder, true);
+  for (const fs::path& entry : readable_entries(folder)) {
+    for (const fs::path& inner : readable_entries(entry)) {
       if (is_file(inner)) reads(what, inner);
     }
   }
 }
 
-void FileRoles::reads_kit(const std::string& what, const fs::path& folder) {
-  std::error_code error;
-  for (const char* part : {"models", "results"}) {
-    if (fs::is_directory(folder / part, error)) inputs_.push_back(role_of(what, folder / part, STDIN_FILENO, true));
-  }
-  for (const fs::path& entry : entries_of(folder, &error)) {
-    if (std::find(kit_files.begin(), kit_files.end(), entry.filename()) != kit_files.end()) reads(what, entry);
-  }
-}
-
 void FileRoles::reads_device(const std::string& what, const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) reads(what, path);
-  const fs::path folder = fs::is_directory(path, error) ? path : path.parent_path();
-  for (const char* name : device_files) reads(what, folder / name);
+  if (!is_folder(path)) reads(what, path);
+  for (const char* name : device_files) reads(what, (is_folder(path) ? path : path.parent_path()) / name);
 }
 
 void FileRoles::reads_measured(const std::string& what, const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return reads(what, path);
-  datasets::is_kit(path) ? reads_kit(what, path) : reads_device(what, path);
+  if (!is_folder(path)) return reads(what, path);
+  if (!datasets::is_kit(path)) return reads_device(what, path);
+  for (const char* part : {"models", "results"}) {
+    if (is_folder(path / part)) add(inputs_, what, path / part, true);
+  }
+  for (const char* name : kit_files) {
+    if (is_file(path / name)) reads(what, path / name);
+  }
 }
 
 void FileRoles::reads_networks(const std::string& what, const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return reads(what, path);
-  for (const fs::path& entry : entries_of(path, &error)) {
+  if (!is_folder(path)) return reads(what, path);
+  for (const fs::path& entry : readable_entries(path)) {
     if (nasbench::is_network_file(entry) || entry.filename() == "networks.json") reads(what, entry);
   }
 }
@@ -110,7 +110,7 @@ void FileRoles::reads_file_or_name(const std::string& what, const std::string& t
 
 void FileRoles::reads_experiment(const std::string& what, const fs::path& folder) {
   for (const char* name : experiment_files) reads(what, folder / name);
-  for (const char* name : experiment_folders) inputs_.push_back(role_of(what, folder / name, STDIN_FILENO, true));
+  for (const char* name : experiment_folders) add(inputs_, what, folder / name, true);
 }
 
 void FileRoles::writes_experiment(const std::string& what, const fs::path& folder) {
@@ -119,26 +119,21 @@ void FileRoles::writes_experiment(const std::string& what, const fs::path& folde
 }
 
 void FileRoles::writes_devices(const std::string& what, const fs::path& folder) {
-  std::error_code error;
-  for (const fs::path& entry : entries_of(folder, &error)) {
+  for (const fs::path& entry : readable_entries(folder)) {
     for (const char* name : device_files) {
       if (is_file(entry / name)) writes(what, entry / name);
     }
   }
 }
 
-void FileRoles::writes(const std::string& what, const fs::path& path) {
-  outputs_.push_back(role_of(what, path, STDOUT_FILENO, false));
-}
+void FileRoles::writes(const std::string& what, const fs::path& path) { add(outputs_, what, path, false); }
 
 void FileRoles::writes_training(const std::string& what, const fs::path& path) {
   writes(what, path);
   if (path != "-") writes("the state of " + what, path.string() + ".partial");
 }
 
-void FileRoles::writes_folder(const std::string& what, const fs::path& folder) {
-  outputs_.push_back(role_of(what, folder, STDOUT_FILENO, true));
-}
+void FileRoles::writes_folder(const std::string& what, const fs::path& folder) { add(outputs_, what, folder, true); }
 
 bool FileRoles::same(const Role& a, const Role& b) {
   if (a.identity && b.identity) return a.identity == b.identity;

@@ -26,11 +26,9 @@ class FileRoles {
   void reads(const std::string& what, const std::filesystem::path& path);
   /// A folder of which everything is read: nothing may be written below it, nor over what its links lead to.
   void reads_folder(const std::string& what, const std::filesystem::path& folder);
-  /// A measurement kit: its manifest, its models and its results.
-  void reads_kit(const std::string& what, const std::filesystem::path& folder);
   /// A device-runtime, by its folder or its device.json: that and the latencies beside it.
   void reads_device(const std::string& what, const std::filesystem::path& path);
-  /// Measurements: a file, a device-runtime's folder, or a kit.
+  /// Measurements: a file, a device-runtime's folder, or a kit with its manifest, its models and its results.
   void reads_measured(const std::string& what, const std::filesystem::path& path);
   /// Networks: a file, or a folder of which every ONNX file and networks.json is read.
   void reads_networks(const std::string& what, const std::filesystem::path& path);
@@ -69,7 +67,7 @@ class FileRoles {
     bool is_stream = false;  ///< standard input or output
   };
 
-  static Role role_of(const std::string& what, const std::filesystem::path& path, int stream, bool is_folder);
+  void add(std::vector<Role>& roles, const std::string& what, const std::filesystem::path& path, bool is_folder);
   static bool same(const Role& a, const Role& b);
   static bool is_below(const Role& file, const Role& folder);
   [[noreturn]] static void refuse(const Role& output, const Role& other);

@@ -1,14 +1,10 @@
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
-#include <nlohmann/json.hpp>
-#include <utility>
 
 #include "datasets/kit/kit.h"
 #include "datasets/pool/describe.h"
 #include "datasets/pool/pool.h"
 #include "datasets/tables/csv.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/archive.h"
@@ -93,11 +89,11 @@ Facts describe_device(const fs::path& path) {
 
 Facts describe_kit(const fs::path& folder) {
   const datasets::KitManifest manifest = datasets::read_kit_manifest(folder);
-  std::size_t architectures = 0, converted = 0;
-  for (const datasets::KitModel& model : manifest.models) {
-    architectures += model.is_architecture() ? 1 : 0;
-    converted += model.converted_sha256.empty() ? 0 : 1;
-  }
+  const auto count = [&](const auto& holds) {
+    return std::count_if(manifest.models.begin(), manifest.models.end(), holds);
+  };
+  const auto architectures = count([](const datasets::KitModel& model) { return model.is_architecture(); });
+  const auto converted = count([](const datasets::KitModel& model) { return !model.converted_sha256.empty(); });
   return {{"what", "measurement kit"},
           {"id", manifest.id},
           {"space", std::string(manifest.space->name())},

@@ -1,15 +1,20 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <memory>
 
+#include "datasets/kit/kit.h"
+#include "datasets/kit/kit_results.h"
+#include "datasets/tables/network_sources.h"
+#include "descriptor/fusion/fusion_cases.h"
 #include "descriptor/fusion/fusion_detection.h"
 #include "nasbench/formats/network_file.h"
+#include "nasbench/graph/onnx.h"
 #include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/kernels/kernel_search.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/numbers.h"
+#include "nasbench/support/temporary_folder.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 #include "trainer/cli/kernel_verbs.h"
@@ -77,9 +82,8 @@ void find(const Arguments& arguments) {
   add_shape_option(options);
   options.flag("json", "as JSON on standard output");
   if (!options.parse(arguments)) return;
-  const std::string rules_name = options.required("rules");
-  const std::string model = options.required("model");
-  show(model, nasbench::fusion_rules(rules_name), options);
+  const nasbench::FusionRules rules = nasbench::fusion_rules(options.required("rules"));
+  show(options.required("model"), rules, options);
 }
 
 /// The shipped rules of a runtime: TensorFlow Lite's depend on the GPU.
@@ -126,13 +130,7 @@ void deduce(const Arguments& arguments) {
   }
   const MadeFolders made(out);
   write_file_atomically(out, std::string(rules->content));
-  say_written(out, "rules of " + name, "tenshot kernels find --rules " + out + " model.onnx", options.has("quiet"));
-}
-
-double share(const OptionParser& options, const std::string& option) {
-  const std::optional<double> value = parse_number(options.get(option));
-  if (value && *value > 0 && *value < 1) return *value;
-  throw UsageError("--" + option + " is '" + excerpt(options.get(option)) + "', expected a number between 0 and 1");
+  say_written(out, "rules of " + name, "tenshot kernels find --rules " + out + " model.onnx");
 }
 
 void add_detect_options(OptionParser& options) {
@@ -147,9 +145,9 @@ void add_detect_options(OptionParser& options) {
   options.text("out", "required: file of the rules");
 }
 
-descriptor::FusionFindings findings_of(const OptionParser& options, const descriptor::TimeCase& time_case,
+descriptor::FusionFindings findings_of(const descriptor::TimeCase& time_case,
                                        const descriptor::FusionDetectionOptions& detection) {
-  ProgressLine progress(options.has("quiet"));
+  ProgressLine progress;
   std::size_t cases = 0;
   return detect_fusion(time_case, detection, [&] {
     progress.show("case " + std::to_string(++cases) + ", " +
@@ -158,21 +156,81 @@ descriptor::FusionFindings findings_of(const OptionParser& options, const descri
   });
 }
 
+constexpr int runs_of_a_round = 9;
+constexpr const char* apart_suffix = "__apart";
+constexpr const char* together_suffix = "__together";
+
+/// The runs of every network of a case, by its name.
+using Runs = std::map<std::string, std::vector<double>>;
+
+/// The least time of the runs of a round; the last round first, when the board's code and clocks are warm.
+double time_of(const std::vector<double>& runs, std::size_t round) {
+  const std::size_t rounds = runs.size() / runs_of_a_round;
+  const auto end = runs.end() - static_cast<std::ptrdiff_t>(round % rounds * runs_of_a_round);
+  return *std::min_element(end - runs_of_a_round, end);
+}
+
+/// What a board measured of a kit of test cases.
+struct MeasuredCases {
+  std::string device;  ///< the board's backend and settings
+  descriptor::CaseImage image;
+  int rounds = 0;  ///< that its runs make
+  descriptor::TimeCase time_case;
+};
+
+/// Throws InputError where the folder is no kit of test cases, or its cases were run too few times; FileError and
+/// FormatError as datasets::read_kit_results does.
+MeasuredCases measured_cases(const std::string& folder) {
+  if (!datasets::is_kit(folder)) {
+    throw InputError(folder + ": is no kit; tenshot plan --kit " + folder + " --fusion writes one of test cases");
+  }
+  const datasets::KitResults results = datasets::read_kit_results(folder);
+  report(results);
+  MeasuredCases measured;
+  measured.device = datasets::default_device_id(results);
+  const auto runs = std::make_shared<Runs>();
+  std::size_t fewest = SIZE_MAX;
+  for (std::size_t i = 0; i < results.latencies.size(); ++i) {
+    const nasbench::NamedNetwork& network = nasbench::named_network(results.latencies[i].architecture);
+    const nasbench::Shape& image = network.operators.front().inputs.front();
+    if (image.size() == 4) measured.image = {static_cast<int>(image[1]), static_cast<int>(image[2])};
+    (*runs)[network.name] = results.times_ms[i];
+    fewest = std::min(fewest, results.times_ms[i].size());
+  }
+  const std::size_t least_rounds = static_cast<std::size_t>(descriptor::FusionDetectionOptions().least_rounds);
+  if (fewest < runs_of_a_round * least_rounds) {
+    throw InputError(
+        folder + ": a test case was run " + std::to_string(fewest) + " times, expected at least " +
+        std::to_string(runs_of_a_round * least_rounds) +
+        " times, each with its own time: plan a kit of more --runs, or take a backend that tells every run");
+  }
+  measured.rounds = static_cast<int>(fewest / runs_of_a_round);
+  measured.time_case = [runs](const descriptor::FusionCase& one) {
+    const auto apart = runs->find(one.name + apart_suffix), together = runs->find(one.name + together_suffix);
+    if (apart == runs->end() || together == runs->end()) throw InputError("the kit has not measured this case");
+    return [runs, apart, together, round = std::make_shared<std::size_t>(0)] {
+      const std::size_t now = (*round)++;
+      return descriptor::CaseTimes{time_of(apart->second, now), time_of(together->second, now)};
+    };
+  };
+  return measured;
+}
+
 /// The rules of a runtime here, or of a board that measured a kit of test cases.
 nlohmann::ordered_json detected(const OptionParser& options, descriptor::FusionDetectionOptions detection,
                                 descriptor::FusionFindings& findings) {
   if (options.has("kit")) {
-    const MeasuredCases measured = measured_cases(options.get("kit"), options.has("quiet"));
+    const MeasuredCases measured = measured_cases(options.get("kit"));
     detection.image = measured.image;
     detection.least_rounds = detection.most_rounds = std::min(detection.most_rounds, measured.rounds);
-    findings = findings_of(options, measured.time_case, detection);
+    findings = findings_of(measured.time_case, detection);
     findings.rules.name = measured.device;
     return to_json(findings);
   }
   descriptor::RuntimeOptions run;
   run.threads = options.integer("threads", 1);
   const auto runtime = descriptor::make_runtime(options.required("runtime"));
-  findings = findings_of(options, descriptor::time_on(*runtime, run), detection);
+  findings = findings_of(descriptor::time_on(*runtime, run), detection);
   findings.rules.name = std::string(runtime->name());
   nlohmann::ordered_json document = to_json(findings);
   document["version"] = runtime->version();
@@ -189,14 +247,12 @@ void detect(const Arguments& arguments) {
   const std::string out = options.required("out");
   if (options.has("kit") && options.has("runtime")) throw UsageError("--runtime and --kit are two ways: give one");
   descriptor::FusionDetectionOptions detection;
-  if (options.has("operators")) {
-    detection.operators = filled_parts(joined(options.all("operators"), ","));
-  }
-  detection.alpha = share(options, "alpha");
+  if (options.has("operators")) detection.operators = filled_parts(joined(options.all("operators"), ","));
+  detection.alpha = options.number_between("alpha", 0, 1, "a number between 0 and 1");
   detection.most_rounds = options.integer("rounds", detection.least_rounds);
   detection.image = {options.integer("channels", 1), options.integer("size", 2)};
   FileRoles files;
-  if (options.has("kit")) files.reads_kit("--kit", options.get("kit"));
+  if (options.has("kit")) files.reads_measured("--kit", options.get("kit"));
   files.writes_last("--out", out);
   const MadeFolders made(out);
   descriptor::FusionFindings findings;
@@ -205,9 +261,8 @@ void detect(const Arguments& arguments) {
   const auto undecided = std::count_if(findings.pairs.begin(), findings.pairs.end(),
                                        [](const descriptor::PairFinding& pair) { return !pair.decided; });
   say(std::to_string(findings.rules.pairs.size()) + " of " + std::to_string(findings.pairs.size()) + " pairs fuse, " +
-          std::to_string(undecided) + " stayed within the noise, " + std::to_string(findings.refused.size()) +
-          " cases were refused; written to " + out + "; next: tenshot kernels find --rules " + out + " model.onnx",
-      options.has("quiet"));
+      std::to_string(undecided) + " stayed within the noise, " + std::to_string(findings.refused.size()) +
+      " cases were refused; written to " + out + "; next: tenshot kernels find --rules " + out + " model.onnx");
 }
 
 void run(const Arguments& arguments) {
@@ -224,6 +279,37 @@ void run(const Arguments& arguments) {
 }
 
 }  // namespace
+
+void write_fusion_kit(const OptionParser& options, Outcome& outcome) {
+  const std::string folder = options.required("kit");
+  for (const char* other : {"checkpoint", "out", "networks", "archs", "measurements", "descriptor", "converted"}) {
+    if (options.has(other))
+      throw UsageError("--fusion makes a kit of test cases: --" + std::string(other) + " has no use");
+  }
+  descriptor::CaseImage image;
+  if (options.has("resolution")) image.size = options.integer("resolution", 2);
+  datasets::KitRequest kit;
+  kit.space = &nasbench::networks();
+  kit.weight_seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+  kit.runs = options.integer("runs", 1);
+  if (options.integer("batch", 1) != 1) throw UsageError("--batch: test cases take one image");
+  const TemporaryFolder models;
+  std::uint64_t seed = kit.weight_seed;
+  for (const descriptor::FusionCase& one : descriptor::all_cases(image)) {
+    for (const bool apart : {true, false}) {
+      const std::string name = one.name + (apart ? apart_suffix : together_suffix);
+      write_file_quickly(models.path() / (name + ".onnx"),
+                         nasbench::onnx_model(apart ? one.apart : one.together, {seed++, name}));
+    }
+  }
+  kit.architectures = datasets::read_networks(models.path());
+  const datasets::KitSummary written = datasets::write_kit(folder, kit);
+  outcome.written(
+      folder, std::to_string(written.models) + " test cases",
+      "copy it to the device, run measure.sh there, copy results/ back, then tenshot kernels detect --kit " + folder +
+          " --out rules.json");
+  outcome.finish();
+}
 
 const Command kernels_command = {
     "kernels", "detect or deduce what a runtime fuses, find the kernels of a network, measure kernels, predict by them",

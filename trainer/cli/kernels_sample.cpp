@@ -1,29 +1,111 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
 #include <set>
 
-#include "descriptor/runtimes/runtime.h"
+#include "datasets/operators/kernel_table.h"
+#include "descriptor/fusion/fusion_cases.h"
+#include "descriptor/isolation/isolation.h"
+#include "descriptor/timing/timing.h"
 #include "nasbench/kernels/kernel_network.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/synthetic_cnn.h"
-#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 #include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/shared_options.h"
+#include "trainer/cli/signals.h"
 #include "trainer/predictors/kernels/kernel_sampling.h"
 #include "trainer/predictors/kernels/kernels_predictor.h"
 
 namespace tenshot::cli {
 namespace {
 
+using datasets::KernelRow;
 using nasbench::KernelSizes;
 using nasbench::Network;
 
-/// Sizes of the kernels of each type that a zoo has.
+std::string key(const KernelRow& row) { return row.kernel + " " + format(row.leading); }
+
+double latency_of(const KernelRow& row) { return row.refused.empty() ? row.latency_ms : std::nan(""); }
+
+/// Measures one kernel after the other, those that a file of kernels lacks, which an interrupted run goes on with; what
+/// a call costs first. The purpose of its rows: "sample of libtorch-eager at 1 threads".
+class KernelMeasuring {
+ public:
+  /// `what`: "sample", "grid"; --runtime and --threads are read of the options. Throws InputError where the file is
+  /// there with another purpose, and as make_runtime() and datasets::read_kernel_table() do.
+  KernelMeasuring(const OptionParser& options, const std::string& what, std::string file)
+      : runtime_(descriptor::make_runtime(options.required("runtime"))),
+        file_(std::move(file)),
+        purpose_(what + " of " + options.get("runtime") + " at " + std::to_string(options.integer("threads", 1)) +
+                 " threads") {
+    isolation_.runtime.threads = options.integer("threads", 1);
+    if (std::filesystem::exists(file_)) rows_ = datasets::read_kernel_table(file_);
+    for (const KernelRow& row : rows_) {
+      if (row.purpose != purpose_) {
+        throw InputError(file_ + " holds kernels of '" + excerpt(row.purpose) + "', expected '" + purpose_ +
+                         "'; name another file, or remove it");
+      }
+      found_.emplace(key(row), latency_of(row));
+    }
+    (*this)("call", descriptor::empty_case());
+  }
+
+  /// ms; NaN where the runtime refuses it. Throws Interrupted, after all is kept, where the program is to stop.
+  double operator()(const std::string& type, const nasbench::Network& network) {
+    constexpr double least_ms = 1e-4;  // less is the noise of a call
+    KernelRow row;
+    row.kernel = type;
+    row.leading = leading_operator(network);
+    row.purpose = purpose_;
+    if (const auto found = found_.find(key(row)); found != found_.end()) return found->second;
+    if (stop_requested()) {
+      keep();
+      throw Interrupted("stopped after " + std::to_string(count()) +
+                        " kernels, which are kept; the same command goes on");
+    }
+    try {
+      // A call alone has nothing to be taken off.
+      const descriptor::IsolatedTiming timing = type == "call" ? call() : time_isolated(*runtime_, network, isolation_);
+      row.latency_ms = std::max(timing.latency_ms, least_ms);
+      row.deviation_ms = timing.deviation_ms;
+      row.seconds = timing.seconds;
+    } catch (const InputError& error) {
+      row.refused = excerpt(error.what(), 120);
+    }
+    found_.emplace(key(row), latency_of(row));
+    rows_.push_back(row);
+    constexpr std::size_t rows_at_a_time = 25;
+    if (count() % rows_at_a_time == 0) write_file_quickly(file_, datasets::kernel_table(rows_));
+    progress_.show(type + ", " + std::to_string(count()) + " kernels");
+    return latency_of(row);
+  }
+
+  std::size_t count() const { return rows_.size(); }
+  void keep() const { write_file_atomically(file_, datasets::kernel_table(rows_)); }
+
+ private:
+  descriptor::IsolatedTiming call() const {
+    const auto prepared = runtime_->prepare(descriptor::empty_case(), isolation_.runtime);
+    const descriptor::Timing found = descriptor::measure([&] { prepared->run(); }, {});
+    descriptor::IsolatedTiming timing;
+    timing.latency_ms = found.median_ms;
+    timing.deviation_ms = found.stddev_ms;
+    timing.seconds = (found.warmup_total_ms + found.loop_total_ms) / 1000;
+    return timing;
+  }
+
+  descriptor::IsolationOptions isolation_;
+  std::unique_ptr<descriptor::Runtime> runtime_;
+  std::string file_, purpose_;
+  std::vector<KernelRow> rows_;
+  std::map<std::string, double> found_;  ///< ms; NaN where the runtime refused it
+  ProgressLine progress_;
+};
+
+/// Sizes of kernels by type.
 using Zoo = std::map<std::string, std::vector<KernelSizes>>;
 
 /// The kernels of the networks of --networks, or of the synthetic ones that `network generate` makes.
@@ -61,12 +143,6 @@ std::vector<std::string> kinds_of(const OptionParser& options, const Zoo& zoo) {
     }
   }
   return kinds;
-}
-
-double number_over_zero(const OptionParser& options, const std::string& option) {
-  const std::optional<double> value = parse_number(options.get(option));
-  if (value && *value > 0 && std::isfinite(*value)) return *value;
-  throw UsageError("--" + option + " is '" + excerpt(options.get(option)) + "', expected a number over 0");
 }
 
 void add_sample_options(OptionParser& options) {
@@ -124,8 +200,7 @@ std::vector<nasbench::Network> points_of(const OptionParser& options, const std:
   return points;
 }
 
-/// Measures what the table lacks.
-void measure_grid(const OptionParser& options, const std::string& table, Outcome& outcome) {
+void measure_grid(const OptionParser& options, const std::string& table) {
   std::vector<std::string> kinds = filled_parts(joined(options.all("kind"), ","));
   if (kinds.empty()) kinds = {"convolution", "depthwise_convolution"};
   std::vector<std::vector<nasbench::Network>> grids;
@@ -135,8 +210,8 @@ void measure_grid(const OptionParser& options, const std::string& table, Outcome
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     std::size_t refused = 0;
     for (const nasbench::Network& network : grids[i]) refused += std::isnan(measure(kinds[i], network)) ? 1 : 0;
-    outcome.tell(kinds[i] + ": " + std::to_string(grids[i].size()) + " points, " + std::to_string(refused) +
-                 " refused by the runtime");
+    tell_people(kinds[i] + ": " + std::to_string(grids[i].size()) + " points, " + std::to_string(refused) +
+                " refused by the runtime");
   }
   measure.keep();
 }
@@ -156,14 +231,13 @@ void sample_kernels(const std::vector<std::string>& arguments) {
   const std::string out = options.required("out"), runtime_name = options.required("runtime");
   sampling::AdaptiveOptions adaptive;
   FileRoles files;
-  files.reads_file_or_name("--rules", options.get("rules"));
-  reads_networks(files, options);
+  reads_given(files, options);
   files.writes_last("--out", out);
   adaptive.initial = static_cast<std::size_t>(options.integer("initial", 2));
   adaptive.around = static_cast<std::size_t>(options.integer("around", 1));
   adaptive.most_kernels = static_cast<std::size_t>(options.integer("most", 2));
   adaptive.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-  adaptive.threshold = number_over_zero(options, "threshold");
+  adaptive.threshold = options.number_between("threshold", 0, HUGE_VAL, "a number over 0");
   const nasbench::FusionRules rules = nasbench::fusion_rules(options.get("rules"));
   const Zoo zoo = zoo_of(options, rules);
   const std::vector<std::string> kinds = kinds_of(options, zoo);
@@ -177,19 +251,17 @@ void sample_kernels(const std::vector<std::string>& arguments) {
           [&](const KernelSizes& sizes) { return measure(kind, nasbench::made_kernel(kind, sizes)); }, adaptive);
       refused += samples.refused.size();
       say(kind + ": " + std::to_string(samples.training.latency_ms.size() + samples.test.latency_ms.size()) +
-              " kernels, mean error of a forest " + std::to_string(std::lround(100 * samples.errors.back())) + " %",
-          options.has("quiet"));
+          " kernels, mean error of a forest " + std::to_string(std::lround(100 * samples.errors.back())) + " %");
     } catch (const InputError& error) {
-      say(kind + " is left out: " + error.what(), options.has("quiet"));
+      say(kind + " is left out: " + error.what());
       ++left_out;
     }
   }
   measure.keep();
   if (left_out == kinds.size()) throw InputError("no kernel of " + joined(kinds) + " could be measured");
   say(std::to_string(measure.count()) + " kernels of " + runtime_name + ", " + std::to_string(refused) +
-          " refused; written to " + out + "; next: tenshot kernels train --kernels " + out + " --rules " +
-          options.get("rules") + " --out device.tenshot",
-      options.has("quiet"));
+      " refused; written to " + out + "; next: tenshot kernels train --kernels " + out + " --rules " +
+      options.get("rules") + " --out device.tenshot");
 }
 
 const char* const grid_kernels_example =
@@ -216,13 +288,11 @@ void grid_kernels(const std::vector<std::string>& arguments) {
   if (!options.parse(arguments)) return;
   const std::string table = options.required("kernels");
   FileRoles files;
-  files.reads_file_or_name("--rules", options.get("rules"));
-  if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
-  reads_networks(files, options);
+  reads_given(files, options);
   files.writes("--kernels", table);
   files.writes_last("--out", options.required("out"));
   Outcome outcome(options);
-  if (options.has("runtime")) measure_grid(options, table, outcome);
+  if (options.has("runtime")) measure_grid(options, table);
   learn_kernels(options, table, trainer::kernels::LearnerKind::grid, outcome);
 }
 

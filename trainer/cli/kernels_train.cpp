@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <cmath>
 
 #include "datasets/operators/kernel_table.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/kernel_verbs.h"
@@ -119,17 +117,8 @@ void tell_kernels(const KernelModel& model, Outcome& outcome) {
     name = type;
   }
   outcome.set("kernels", types);
-  outcome.tell("kernels held out are worst predicted of " + name + ": off by a factor of " +
-               significant_digits(std::exp(worst->error), 3) + " (root mean square of log latency)");
-}
-
-void require_distinct_files(const OptionParser& options) {
-  FileRoles files;
-  files.reads_file_or_name("--rules", options.get("rules"));
-  files.reads_measured("--kernels", options.required("kernels"));
-  if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
-  reads_networks(files, options);
-  files.writes_last("--out", options.required("out"));
+  tell_people("kernels held out are worst predicted of " + name + ": off by a factor of " +
+              significant_digits(std::exp(worst->error), 3) + " (root mean square of log latency)");
 }
 
 }  // namespace
@@ -177,8 +166,8 @@ void learn_kernels(const OptionParser& options, const std::string& file, Learner
   if (!networks.empty()) compare(networks, model, whole, outcome);
   const MadeFolders made(out);
   save(predictor->to_archive(), out);
-  outcome.tell(std::to_string(table.samples.size()) + " kernels of " + std::to_string(model.types().size()) +
-               " kinds, " + std::to_string(table.refused) + " refused by the runtime are left out");
+  tell_people(std::to_string(table.samples.size()) + " kernels of " + std::to_string(model.types().size()) +
+              " kinds, " + std::to_string(table.refused) + " refused by the runtime are left out");
   outcome.set("samples", table.samples.size());
   outcome.set("refused", table.refused);
   outcome.written(out, "predictor", "tenshot predict --predictor " + out + " model.onnx");
@@ -199,7 +188,10 @@ void train_kernels(const std::vector<std::string>& arguments) {
       "forest");
   add_learning_options(options);
   if (!options.parse(arguments)) return;
-  require_distinct_files(options);
+  FileRoles files;
+  reads_given(files, options);
+  files.reads_measured("--kernels", options.required("kernels"));
+  files.writes_last("--out", options.required("out"));
   Outcome outcome(options);
   learn_kernels(options, options.required("kernels"), trainer::kernels::learner_kind(options.get("learner")), outcome);
 }

@@ -1,8 +1,5 @@
 #include <array>
-#include <filesystem>
 #include <iostream>
-#include <map>
-#include <nlohmann/json.hpp>
 
 #include "datasets/tables/csv.h"
 #include "datasets/tables/space_files.h"
@@ -12,7 +9,6 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/synthetic_blocks.h"
 #include "nasbench/spaces/synthetic_cnn.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/shared_options.h"
@@ -56,22 +52,20 @@ std::string kind_of(const OperatorSpecification& operation) {
   return operation.name.empty() ? kind : kind + " " + operation.name;
 }
 
-std::map<std::string, KindCosts> costs_by_kind(const Network& network) {
-  std::map<std::string, KindCosts> costs;
-  const std::vector<std::int64_t> stored = stored_parameters(network);
-  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-    const OperatorSpecification& operation = network.nodes[i].operation;
-    costs[kind_of(operation)].add(operation, stored[i]);
+/// The costs of all operators together, and by their kinds.
+struct NetworkCosts {
+  explicit NetworkCosts(const Network& network) {
+    const std::vector<std::int64_t> stored = stored_parameters(network);
+    for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+      const OperatorSpecification& operation = network.nodes[i].operation;
+      total.add(operation, stored[i]);
+      by_kind[kind_of(operation)].add(operation, stored[i]);
+    }
   }
-  return costs;
-}
 
-KindCosts total_costs(const Network& network) {
   KindCosts total;
-  const std::vector<std::int64_t> stored = stored_parameters(network);
-  for (std::size_t i = 0; i < network.nodes.size(); ++i) total.add(network.nodes[i].operation, stored[i]);
-  return total;
-}
+  std::map<std::string, KindCosts> by_kind;
+};
 
 nlohmann::json to_json(const KindCosts& costs) {
   return {{"count", costs.count},
@@ -87,8 +81,9 @@ nlohmann::json to_json(const nasbench::TensorType& type) {
 }
 
 nlohmann::json to_json(const Network& network) {
+  const NetworkCosts costs(network);
   nlohmann::json json = {{"hash", content_hash(network)},
-                         {"total", to_json(total_costs(network))},
+                         {"total", to_json(costs.total)},
                          {"inputs", nlohmann::json::array()},
                          {"outputs", nlohmann::json::array()},
                          {"operators", nlohmann::json::object()}};
@@ -99,7 +94,7 @@ nlohmann::json to_json(const Network& network) {
   }
   for (const nasbench::Source& output : network.outputs)
     json["outputs"].push_back(to_json(tensor_type(network, output)));
-  for (const auto& [kind, costs] : costs_by_kind(network)) json["operators"][kind] = to_json(costs);
+  for (const auto& [kind, of_kind] : costs.by_kind) json["operators"][kind] = to_json(of_kind);
   json["remarks"] = network.remarks;
   return json;
 }
@@ -127,8 +122,9 @@ std::string to_text(const Network& network) {
   for (const nasbench::Source& output : network.outputs)
     text += "output: " + text_of(tensor_type(network, output)) + "\n";
   text += row("operator", {"count", "multiply-adds", "parameters", "bytes moved"});
-  for (const auto& [kind, costs] : costs_by_kind(network)) text += row(kind, costs);
-  text += row("total", total_costs(network));
+  const NetworkCosts costs(network);
+  for (const auto& [kind, of_kind] : costs.by_kind) text += row(kind, of_kind);
+  text += row("total", costs.total);
   for (const std::string& remark : network.remarks) text += "remark: " + remark + "\n";
   return text + "hash " + content_hash(network) + "\n";
 }
@@ -188,8 +184,7 @@ void generate(const Arguments& arguments) {
     write_file_atomically(folder / (name + ".onnx"), nasbench::onnx_model(network, {seed, name}));
   }
   say(std::to_string(count) + " networks of " + space + " written to " + folder.string() +
-          "; next: tenshot network describe " + folder.string() + "/NAME.onnx",
-      options.has("quiet"));
+      "; next: tenshot network describe " + folder.string() + "/NAME.onnx");
 }
 
 /// The architectures of a table, and what its column `network` calls each.
@@ -239,8 +234,7 @@ void features(const Arguments& arguments) {
   if (!options.parse(arguments)) return;
   const std::string file = options.required("predictor"), out = options.required("out");
   FileRoles files("--predictor", file);
-  reads_networks(files, options);
-  for (const std::string& network : options.rest()) files.reads_file_or_name("the network", network);
+  reads_given(files, options);
   files.writes_last("--out", out);
   const MadeFolders made(out);
   const auto predictor = trainer::load_predictor(file);
@@ -254,8 +248,7 @@ void features(const Arguments& arguments) {
   if (networks.empty()) throw UsageError("which networks? name them as arguments (model.onnx) or by --networks");
   write_file_atomically(out, table_of(predictor->space(), formula, networks));
   say_written(out, std::to_string(networks.size()) + " networks",
-              "torch.jit.load(…).forward(torch.tensor(pandas.read_csv(file, index_col=0).to_numpy()))",
-              options.has("quiet"));
+              "torch.jit.load(…).forward(torch.tensor(pandas.read_csv(file, index_col=0).to_numpy()))");
 }
 
 void list(const Arguments& arguments) {
@@ -275,8 +268,7 @@ void list(const Arguments& arguments) {
   const std::vector<nasbench::Architecture> identities = named_networks(archs, space);
   write_file_atomically(out, nasbench::networks_json(identities).dump(1) + "\n");
   say_written(out, std::to_string(identities.size()) + " networks",
-              "tenshot dataset import --space networks --networks " + out + " --table latency_ms.csv --out pool",
-              options.has("quiet"));
+              "tenshot dataset import --space networks --networks " + out + " --table latency_ms.csv --out pool");
 }
 
 void run(const Arguments& arguments) {

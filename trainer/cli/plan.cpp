@@ -1,21 +1,18 @@
-#include <algorithm>
-#include <cstdio>
-#include <optional>
 
 #include "datasets/kit/converted.h"
 #include "datasets/kit/kit.h"
 #include "datasets/tables/network_sources.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
-#include "nasbench/support/text.h"
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/numbers.h"
 #include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/shared_options.h"
-#include "trainer/cli/until.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/predictors/verdict.h"
 
 namespace tenshot::cli {
 namespace {
@@ -32,13 +29,11 @@ std::string adapt_command(const OptionParser& options, const std::string& measur
 
 void write_kit(const OptionParser& options, const datasets::KitRequest& request, Outcome& outcome) {
   const std::string folder = options.get("kit");
-  ProgressLine progress(options.has("quiet"));
+  ProgressLine progress;
   const datasets::KitSummary kit = datasets::write_kit(folder, request, [&](std::size_t done, std::size_t all) {
     progress.show("model " + std::to_string(done) + " of " + std::to_string(all));
   });
-  constexpr double bytes_per_mb = 1e6;
-  char size[32];
-  std::snprintf(size, sizeof size, "%.1f MB", static_cast<double>(kit.bytes) / bytes_per_mb);
+  const std::string size = decimals(static_cast<double>(kit.bytes) / 1e6, 1) + " MB";
   outcome.written(
       folder, std::to_string(kit.models) + " models, " + size,
       "copy it to the device, run measure.sh there, copy results/ back, then " + adapt_command(options, folder));
@@ -46,18 +41,15 @@ void write_kit(const OptionParser& options, const datasets::KitRequest& request,
 
 /// `--converted`, to the kit that is there by now.
 void add_converted(const OptionParser& options, Outcome& outcome) {
-  const bool quiet = options.has("quiet");
   const std::string folder = options.get("kit"), from = options.get("converted");
   const datasets::ConvertedSummary added = datasets::add_converted(folder, from);
   if (!added.passed_over.empty()) {
     const std::size_t count = added.passed_over.size();
     say(from + ": " + std::to_string(count) + (count == 1 ? " file is" : " files are") +
-            " no converted models, such as " + added.passed_over.front() + "; left out",
-        quiet);
+        " no converted models, such as " + added.passed_over.front() + "; left out");
   }
   if (added.without > 0) {
-    say(std::to_string(added.without) + " operators and chains of the kit were not converted and will not be measured",
-        quiet);
+    say(std::to_string(added.without) + " operators and chains of the kit were not converted and will not be measured");
   }
   outcome.written(
       folder, std::to_string(added.models) + " converted models (." + added.format + ")",
@@ -75,12 +67,58 @@ bool adds_to_kit(const OptionParser& options) {
   return true;
 }
 
+/// What --until says: "15%", "15 %" and "15" are 0.15. Throws UsageError, also where --measurements is not given.
+double wanted_half_width(const OptionParser& options) {
+  std::string text = options.get("until");
+  if (!text.empty() && text.back() == '%') text.pop_back();
+  const std::optional<double> percent = parse_number(trimmed(text));
+  constexpr double most = 100;
+  if (!percent || !(*percent > 0 && *percent < most)) {
+    throw UsageError("--until is '" + options.get("until") + "', expected a width such as 15%");
+  }
+  if (!options.has("measurements")) {
+    throw UsageError("--until is for planning further measurements: name those that you have by --measurements");
+  }
+  return *percent / most;
+}
+
+/// Adapts the model to what was measured, and says of the networks judged (judged_by in verdict.h) how sure it is and
+/// how many further measurements are expected to do what --until asks for. Returns their number: 0 where it is so
+/// already, nothing where `most_planned` (verdict.h) or all of the pool's networks would not do.
+std::optional<std::size_t> say_needed(const OptionParser& options, const trainer::PoolModel& model,
+                                      const trainer::AdaptationSet& measured,
+                                      const std::vector<nasbench::Architecture>& named, Outcome& outcome) {
+  const double wanted = wanted_half_width(options);
+  const auto predictor = model.adapt(measured, {});
+  const std::vector<nasbench::Architecture> judged = judged_by(model, measured.architectures, named);
+  const std::optional<trainer::Verdict> now = verdict(*predictor, judged, measured.architectures);
+  if (!now) {
+    throw InputError("--until: a predictor of kind " + std::string(model.kind()) + " does not say how sure it is");
+  }
+  const std::optional<std::size_t> needed =
+      measurements_until(wanted, *now, *predictor, judged, measured.architectures);
+  nlohmann::json json = to_json(*now);
+  json["wanted_percent"] = 100 * wanted;
+  json["further_measurements"] = needed ? nlohmann::json(*needed) : nlohmann::json();
+  json["reached"] = needed == std::size_t{0};
+  outcome.set("verdict", json);
+  const std::string width = significant_digits(100 * wanted, 3) + " %";
+  tell_people(in_words(*now));
+  if (!needed) {
+    tell_people("up to " + std::to_string(trainer::most_planned) +
+                " further measurements are not expected to bring that to ±" + width);
+  } else if (*needed == 0) {
+    tell_people("that is within ±" + width + ": no further measurement is needed");
+  } else {
+    tell_people(std::to_string(*needed) + (*needed == 1 ? " further measurement is" : " further measurements are") +
+                " expected to bring that to ±" + width);
+  }
+  return needed;
+}
+
 void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {
   FileRoles files("--checkpoint", checkpoint);
-  if (options.has("archs")) files.reads("--archs", options.get("archs"));
-  reads_measurements(files, options);
-  reads_networks(files, options);
-  if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
+  reads_given(files, options);
   if (options.has("out")) files.writes("--out", options.get("out"));
   if (options.has("kit")) files.writes_folder("--kit", options.get("kit"));
   files.require_distinct();
@@ -90,7 +128,9 @@ void add_plan_options(OptionParser& options) {
   options.text("checkpoint",
                "what `tenshot train` wrote (default: the shipped networks.tenshot or cells.tenshot, as fits)");
   options.text("samples", "how many to choose", "10");
-  add_until_option(options);
+  options.text("until",
+               "how sure to become, as in 15%: says how many measurements beside --measurements bring nine of ten "
+               "predictions within ±15 %, as is expected, and plans so many unless --samples says otherwise");
   add_json_option(options);
   options.text("sampler", "information, targeted-uniform, random, or listed: candidates as they stand", "information");
   options.text("archs",
@@ -116,11 +156,7 @@ void add_plan_options(OptionParser& options) {
 trainer::PlanRequest plan_request(const OptionParser& options) {
   trainer::PlanRequest request;
   request.samples = static_cast<std::size_t>(options.integer("samples", 1));
-  request.sampler = options.get("sampler");
-  const std::vector<std::string> samplers = trainer::plan_samplers();
-  if (std::find(samplers.begin(), samplers.end(), request.sampler) == samplers.end()) {
-    throw UsageError("there is no sampler '" + request.sampler + "'; there are: " + joined(samplers));
-  }
+  request.sampler = options.one_of("sampler", "sampler", trainer::plan_samplers());
   if (options.has("descriptor") && request.sampler != "information") {
     throw UsageError("--descriptor is for the sampler information; " + request.sampler + " does not look at it");
   }
@@ -143,16 +179,16 @@ datasets::KitRequest kit_request(const OptionParser& options, std::uint64_t seed
 
 /// Candidates, measurements that were made already, and the descriptor.
 void add_what_is_known(const OptionParser& options, const trainer::PoolModel& model, datasets::Quantity quantity,
-                       bool quiet, trainer::PlanRequest& request) {
+                       trainer::PlanRequest& request) {
   const nasbench::NetworkSpace& space = *model.pool().space;
   const nasbench::NetworkReadOptions read = read_options(options);
-  request.candidates = networks_at(options, "networks", read);
+  request.candidates = networks_of(options, read);
   if (options.has("networks") && &space != &nasbench::networks()) {
     throw InputError("--networks: the checkpoint is of the space " + std::string(space.name()) +
                      ", whose candidates are named by --archs");
   }
   datasets::require_shapes_used(read);
-  if (options.has("archs")) request.candidates = usable_architectures(options.get("archs"), space, quiet);
+  if (options.has("archs")) request.candidates = usable_architectures(options.get("archs"), space);
   if (options.has("kit") && &space == &nasbench::networks()) {
     // What a kit could not copy whole, and what is of another format than most of them.
     const std::string suffix = datasets::kit_suffix(request.candidates);
@@ -163,9 +199,8 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
     trainer::add_measured(request.measured, read_measurements(options, space, quantity).measured, model);
   }
   if (options.has("descriptor")) {
-    require_latency_descriptor(quantity);
-    request.measured.descriptor = read_descriptor(options.get("descriptor"), space);
-    if (model.planning_prior() != nullptr) remark_on_descriptor(model, *request.measured.descriptor, quiet);
+    request.measured.descriptor = read_descriptor(options, space, quantity);
+    if (model.planning_prior() != nullptr) remark_on_descriptor(model, *request.measured.descriptor);
   }
 }
 
@@ -181,7 +216,6 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot plan --kit kit/ --converted tflite/    adds tflite/arch_01.tflite, … to the kit that is there\n");
   add_plan_options(options);
   if (!options.parse(arguments)) return;
-  const bool quiet = options.has("quiet");
   if (options.has("until")) wanted_half_width(options);
   Outcome outcome(options);
   if (options.has("fusion")) return write_fusion_kit(options, outcome);
@@ -192,7 +226,7 @@ void run(const std::vector<std::string>& arguments) {
   if (!options.has("kit")) options.required("out");  // a kit holds its plan
   trainer::PlanRequest request = plan_request(options);
   datasets::KitRequest kit = kit_request(options, request.seed);
-  const std::string checkpoint = checkpoint_of(options, files_given(options, {"archs", "measurements", "descriptor"}));
+  const std::string checkpoint = checkpoint_of(options);
   require_distinct_files(options, checkpoint);
   MadeFolders made;
   if (options.has("out")) made.for_file(options.get("out"));
@@ -202,7 +236,7 @@ void run(const std::vector<std::string>& arguments) {
   kit.space = &space;
   kit.shape = space.default_shape();
   if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
-  add_what_is_known(options, *model, quantity, quiet, request);
+  add_what_is_known(options, *model, quantity, request);
   if (options.has("until")) {
     const std::optional<std::size_t> needed =
         say_needed(options, *model, request.measured, request.candidates, outcome);

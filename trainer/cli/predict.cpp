@@ -1,16 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <limits>
-#include <memory>
-#include <nlohmann/json.hpp>
 
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/numbers_below.h"
-#include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
@@ -59,37 +54,30 @@ nlohmann::json rows_of(const std::vector<nasbench::Architecture>& architectures,
   return rows;
 }
 
-/// The predictions that --limit and --fastest leave: the architectures within the limit, the fastest first, equals in
-/// the order they had.
-struct Choice {
-  std::vector<nasbench::Architecture> architectures;
-  trainer::Predictions predictions;
-};
-
-Choice fastest_of(const std::vector<nasbench::Architecture>& architectures, const trainer::Predictions& all,
-                  double limit_ms, std::size_t most) {
-  std::vector<std::size_t> order = numbers_below(architectures.size());
-  order.erase(std::remove_if(order.begin(), order.end(), [&](std::size_t i) { return all.latency_ms[i] > limit_ms; }),
-              order.end());
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return all.latency_ms[a] < all.latency_ms[b]; });
+/// Leaves what --limit and --fastest ask for: the architectures within the limit, the fastest first, equals in the
+/// order they had.
+void keep_fastest(double limit, std::size_t most, const trainer::Predictor& predictor,
+                  std::vector<nasbench::Architecture>& architectures, trainer::Predictions& predictions) {
+  const std::vector<double> all = predictions.latency_ms;
+  std::vector<std::size_t> order = numbers_below(all.size());
+  order.erase(std::remove_if(order.begin(), order.end(), [&](std::size_t i) { return all[i] > limit; }), order.end());
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return all[a] < all[b]; });
   if (order.size() > most) order.resize(most);
-  Choice choice;
-  for (const std::size_t i : order) {
-    choice.architectures.push_back(architectures[i]);
-    choice.predictions.add(all, i);
+  if (order.empty()) {
+    const std::string unit(datasets::unit(predictor.quantity()));
+    throw InputError("none of " + std::to_string(all.size()) + " is predicted to take " + shortest(limit) + " " + unit +
+                     " or less; the least is " + three_digits(*std::min_element(all.begin(), all.end())) + " " + unit);
   }
-  return choice;
+  std::vector<nasbench::Architecture> kept;
+  trainer::Predictions of_kept;
+  for (const std::size_t i : order) {
+    kept.push_back(architectures[i]);
+    of_kept.add(predictions, i);
+  }
+  architectures = std::move(kept);
+  predictions = std::move(of_kept);
 }
 
-double limit_of(const OptionParser& options) {
-  if (!options.has("limit")) return std::numeric_limits<double>::infinity();
-  const double limit = options.get<double>("limit");
-  if (limit > 0) return limit;
-  throw UsageError("--limit is " + shortest(limit) + ", expected a positive number in the quantity's unit, such as ms");
-}
-
-/// What is asked for: the arguments, the file, the networks, or the whole space.
 std::vector<nasbench::Architecture> architectures_of(const OptionParser& options, const nasbench::NetworkSpace& space) {
   const std::vector<nasbench::Architecture> networks = networks_or_arguments(options, space);
   if (!options.rest().empty()) return networks;
@@ -97,7 +85,7 @@ std::vector<nasbench::Architecture> architectures_of(const OptionParser& options
     throw InputError("--networks: this predictor is of the space " + std::string(space.name()) +
                      "; take one of the space networks");
   }
-  if (options.has("archs")) return usable_architectures(options.get("archs"), space, options.has("quiet"));
+  if (options.has("archs")) return usable_architectures(options.get("archs"), space);
   if (!networks.empty()) return networks;
   const nasbench::SearchSpace* decided = space.search_space();
   if (decided == nullptr) {
@@ -118,9 +106,9 @@ void add_predict_options(OptionParser& options) {
   options.text("checkpoint",
                "with --device: the checkpoint that knows it (default: networks.tenshot or cells.tenshot, as fits)");
   options.text("archs", "CSV with an architecture column (default: the whole space)");
-  options.number("confidence", "of the intervals, for predictors that have them", "0.9");
-  options.number("limit",
-                 "keep what is predicted to take no more, in the quantity's unit (ms, mJ or MiB), the least first");
+  options.text("confidence", "of the intervals, for predictors that have them", "0.9");
+  options.text("limit",
+               "keep what is predicted to take no more, in the quantity's unit (ms, mJ or MiB), the least first");
   options.text("fastest", "keep this many, the fastest first");
   options.text("out", "predictions to write as CSV, - for standard output (default: a line for each, for people)");
   add_json_option(options);
@@ -136,9 +124,7 @@ std::string source_of(const OptionParser& options) {
     return options.required("predictor");
   }
   if (options.has("predictor")) throw UsageError("--predictor and --device are two ways: give one");
-  std::vector<std::string> tables;
-  if (options.has("archs")) tables.push_back(options.get("archs"));
-  return checkpoint_of(options, tables);
+  return checkpoint_of(options);
 }
 
 void require_distinct_files(const OptionParser& options, const std::string& source) {
@@ -146,16 +132,14 @@ void require_distinct_files(const OptionParser& options, const std::string& sour
     throw UsageError("--archs and arguments are two ways to name architectures: give one");
   }
   FileRoles files(options.has("device") ? "--checkpoint" : "--predictor", source);
-  if (options.has("archs")) files.reads("--archs", options.get("archs"));
-  reads_networks(files, options);
-  for (const std::string& architecture : options.rest()) files.reads_file_or_name("the network", architecture);
+  reads_given(files, options);
   if (options.has("out")) files.writes_last("--out", options.get("out"));
 }
 
 std::unique_ptr<trainer::Predictor> predictor_of(const OptionParser& options, const std::string& source) {
   if (!options.has("device")) return trainer::load_predictor(source);
   std::unique_ptr<trainer::Predictor> known = trainer::load_pool_model(source)->known_device(options.get("device"));
-  for (const trainer::Remark& remark : known->explanation()) say(trainer::in_words(remark), options.has("quiet"));
+  for (const trainer::Remark& remark : known->explanation()) say(trainer::in_words(remark));
   return known;
 }
 
@@ -171,11 +155,9 @@ void leave_out_unusable(const OptionParser& options, const trainer::Predictor& p
 }
 
 /// What of the networks is not understood, and how they differ from those that the pool measured.
-void say_notes(const trainer::Predictor& predictor, const std::vector<nasbench::Architecture>& architectures,
-               bool quiet) {
-  for (const std::string& note : trainer::notes_on_reading(predictor.space(), architectures))
-    say("note: " + note, quiet);
-  for (const std::string& note : trainer::notes_on_unfamiliar(predictor, architectures)) say("note: " + note, quiet);
+void say_notes(const trainer::Predictor& predictor, const std::vector<nasbench::Architecture>& architectures) {
+  for (const std::string& note : trainer::notes_on_reading(predictor.space(), architectures)) say("note: " + note);
+  for (const std::string& note : trainer::notes_on_unfamiliar(predictor, architectures)) say("note: " + note);
 }
 
 void run(const std::vector<std::string>& arguments) {
@@ -190,10 +172,9 @@ void run(const std::vector<std::string>& arguments) {
   Outcome outcome(options);
   const bool chosen = options.has("limit") || options.has("fastest");
   const bool printed = !options.has("out") || (!options.rest().empty() && options.get("out") != "-");
-  const double limit_ms = limit_of(options);
+  const double limit = limit_option(options).value_or(HUGE_VAL);
   const std::size_t most = options.has("fastest") ? static_cast<std::size_t>(options.integer("fastest", 1)) : SIZE_MAX;
-  const double confidence = options.get<double>("confidence");
-  if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
+  const double confidence = confidence_option(options);
   quantity_option(options);
   const std::string file = source_of(options);
   require_distinct_files(options, file);
@@ -204,19 +185,8 @@ void run(const std::vector<std::string>& arguments) {
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);
   leave_out_unusable(options, *predictor, architectures, predictions);
-  if (!options.has("quiet") || options.has("json")) say_notes(*predictor, architectures, options.has("quiet"));
-  if (chosen) {
-    Choice choice = fastest_of(architectures, predictions, limit_ms, most);
-    if (choice.architectures.empty()) {
-      const std::string unit(datasets::unit(predictor->quantity()));
-      const double fastest = *std::min_element(predictions.latency_ms.begin(), predictions.latency_ms.end());
-      throw InputError("none of " + std::to_string(architectures.size()) + " is predicted to take " +
-                       shortest(limit_ms) + " " + unit + " or less; the least is " + three_digits(fastest) + " " +
-                       unit);
-    }
-    architectures = std::move(choice.architectures);
-    predictions = std::move(choice.predictions);
-  }
+  if (!options.has("quiet") || options.has("json")) say_notes(*predictor, architectures);
+  if (chosen) keep_fastest(limit, most, *predictor, architectures, predictions);
   std::vector<std::string> names;  // left out where one was asked for
   if (printed && (chosen || architectures.size() > 1 || options.rest().size() != 1)) {
     for (const nasbench::Architecture& architecture : architectures) {

@@ -1,7 +1,6 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/late_library.h"
 #include "nasbench/support/quantiles.h"
 #include "trainer/cli/command.h"

@@ -2,9 +2,8 @@
 #include <iostream>
 #include <new>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "trainer/cli/outcome.h"
+#include "trainer/cli/command.h"
 #include "trainer/cli/signals.h"
 
 int main(int argc, char** argv) {

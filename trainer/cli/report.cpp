@@ -34,10 +34,7 @@ trainer::report::DeviceReportOptions report_options(const OptionParser& options)
   for (const std::string& path : options.all("measurements")) result.measured.emplace_back(path);
   result.fleet = options.has("fleet");
   if (options.has("accuracies")) result.accuracies = options.get("accuracies");
-  if (options.has("limit")) {
-    result.limit = options.get<double>("limit");
-    if (!(*result.limit > 0)) throw UsageError("--limit is a positive number in the quantity's unit, such as ms");
-  }
+  result.limit = limit_option(options);
   result.explained = options.all("explain");
   result.read = read_options(options);
   return result;
@@ -54,7 +51,7 @@ void run(const std::vector<std::string>& arguments) {
   options.text("pictures", "folder to write the page's pictures to as well, as SVG files");
   add_measurements_option(options, "of a predictor: further measurements of its device");
   options.text("accuracies", "of a predictor: CSV with the columns architecture,accuracy, for the Pareto front");
-  options.number("limit", "of a predictor: what not to exceed, in its quantity's unit (ms, mJ or MiB)");
+  options.text("limit", "of a predictor: what not to exceed, in its quantity's unit (ms, mJ or MiB)");
   options.texts("explain",
                 "of a predictor `operators`: a network or file *.onnx whose prediction is taken apart; once for each");
   add_network_options(options, "that were measured, or that the page is to list as the reader's own");
@@ -66,19 +63,16 @@ void run(const std::vector<std::string>& arguments) {
   } else {
     files.reads("the predictor", what);
   }
-  reads_measurements(files, options);
-  for (const std::string& name : options.all("explain")) files.reads_file_or_name("--explain", name);
-  reads_networks(files, options);
-  if (options.has("accuracies")) files.reads("--accuracies", options.get("accuracies"));
+  reads_given(files, options);
   files.writes_last("--out", out);
   const MadeFolders made(out);
   trainer::report::DeviceReportOptions asked = report_options(options);
-  asked.own = networks_at(options, "networks", asked.read);
+  asked.own = networks_of(options, asked.read);
   asked.commands = commands_of(arguments, what);
   const trainer::report::Page page = trainer::report::make_report(what, asked);
   datasets::require_shapes_used(asked.read);
   write_file_atomically(out, page.html());
-  say_written(out, "page", "open it in a browser", options.has("quiet"));
+  say_written(out, "page", "open it in a browser");
   if (!options.has("pictures")) return;
   const std::filesystem::path folder = options.get("pictures");
   make_folder(folder);

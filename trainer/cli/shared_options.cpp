@@ -1,31 +1,32 @@
 #include "trainer/cli/shared_options.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <memory>
+#include <cmath>
 #include <set>
 
 #include "datasets/tables/architecture_column.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "trainer/cli/outcome.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {
 
-void report_source(const datasets::MeasuredSource& source, bool quiet) {
-  if (source.kit) report(*source.kit, quiet);
-  for (const std::string& remark : source.profile_remarks) say(remark, quiet);
-  report(source.findings, quiet);
+void report_source(const datasets::MeasuredSource& source) {
+  if (source.kit) report(*source.kit);
+  for (const std::string& remark : source.profile_remarks) say(remark);
+  report(source.findings);
 }
 
 /// The space of what a verb was given, networks by name before cells.
-const nasbench::NetworkSpace& space_given(const OptionParser& options, const std::vector<std::string>& tables) {
+const nasbench::NetworkSpace& space_given(const OptionParser& options) {
   if (options.has("networks")) return nasbench::networks();
-  return datasets::space_given(options.rest(), {tables.begin(), tables.end()});
+  std::vector<std::filesystem::path> tables;
+  for (const char* option : {"archs", "measurements", "descriptor"}) {
+    for (const std::string& table : options.all(option)) tables.emplace_back(table);
+  }
+  return datasets::space_given(options.rest(), tables);
 }
 
 }  // namespace
@@ -60,13 +61,13 @@ void reads_networks(FileRoles& files, const OptionParser& options) {
 }
 
 std::vector<nasbench::Architecture> networks_of(const OptionParser& options) {
-  return networks_at(options, "networks", read_options(options));
+  return networks_of(options, read_options(options));
 }
 
 std::vector<nasbench::Architecture> networks_or_arguments(const OptionParser& options,
                                                           const nasbench::NetworkSpace& space) {
   const nasbench::NetworkReadOptions read = read_options(options);
-  std::vector<nasbench::Architecture> networks = networks_at(options, "networks", read);
+  std::vector<nasbench::Architecture> networks = networks_of(options, read);
   if (options.rest().empty()) return networks;
   std::vector<datasets::LeftOutFile> left_out;
   networks = datasets::architectures_or_files(options.rest(), space, read, &left_out);
@@ -75,11 +76,10 @@ std::vector<nasbench::Architecture> networks_or_arguments(const OptionParser& op
   return networks;
 }
 
-std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& option,
-                                                const nasbench::NetworkReadOptions& read) {
-  if (!options.has(option)) return {};
+std::vector<nasbench::Architecture> networks_of(const OptionParser& options, const nasbench::NetworkReadOptions& read) {
+  if (!options.has("networks")) return {};
   std::vector<datasets::LeftOutFile> left_out;
-  std::vector<nasbench::Architecture> networks = datasets::read_networks(options.get(option), read, &left_out);
+  std::vector<nasbench::Architecture> networks = datasets::read_networks(options.get("networks"), read, &left_out);
   report_left_out(options, left_out);
   return networks;
 }
@@ -91,10 +91,10 @@ void report_left_out(const OptionParser& options, const std::vector<datasets::Le
   if (options.has("strict")) {
     throw InputError(left_out.front().reason + "; " + count + " would be left out, and --strict accepts none");
   }
-  const bool quiet = options.has("quiet");
-  for (std::size_t i = 0; i < std::min(shown, left_out.size()); ++i) say("left out: " + left_out[i].reason, quiet);
-  if (left_out.size() > shown) say("… and " + std::to_string(left_out.size() - shown) + " more are left out", quiet);
-  for (std::size_t i = shown; i < left_out.size(); ++i) keep_as_remark("left out: " + left_out[i].reason);
+  std::vector<std::string> lines;
+  for (const datasets::LeftOutFile& file : left_out) lines.push_back("left out: " + file.reason);
+  say_first(lines, lines.size(), " are left out");
+  for (std::size_t i = shown; i < lines.size(); ++i) keep_as_remark(lines[i]);
 }
 
 void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>& networks,
@@ -110,11 +110,10 @@ void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>&
   report_left_out(options, left_out);
 }
 
-std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space,
-                                                         bool quiet) {
+std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space) {
   datasets::ArchitectureList list = datasets::read_architectures(file, space);
   if (list.architectures.empty()) datasets::throw_nothing_usable(file, "architecture", list.findings, space);
-  report(list.findings, quiet);
+  report(list.findings);
   return std::move(list.architectures);
 }
 
@@ -123,7 +122,13 @@ std::string whole_numbers(datasets::Quantity quantity) {
   return column(quantity) + " is always whole " + std::string(unit(quantity));
 }
 
-datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::NetworkSpace& space) {
+datasets::HardwareDescriptor read_descriptor(const OptionParser& options, const nasbench::NetworkSpace& space,
+                                             datasets::Quantity quantity) {
+  if (quantity != datasets::Quantity::latency) {
+    throw InputError("--descriptor says what operators take in ms, and this is of " + std::string(name(quantity)) +
+                     ": leave it out");
+  }
+  const std::string path = options.get("descriptor");
   const datasets::DeviceOfSpace device = datasets::read_device(path);
   if (device.space != &space) {
     throw InputError(path + ": describes a device on space " + std::string(device.space->name()) +
@@ -132,21 +137,15 @@ datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasb
   return device.device.descriptor;
 }
 
-void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor, bool quiet) {
+void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor) {
   if (model.descriptor_kind() == "inferred") {
-    say("the descriptor is not used: this checkpoint describes devices by their measured networks", quiet);
+    say("the descriptor is not used: this checkpoint describes devices by their measured networks");
   } else if (model.descriptor_kind() == "in-network" && !descriptor.has_in_network()) {
-    say("the descriptor is not used: it does not say what operations cost inside a network (in_network)", quiet);
+    say("the descriptor is not used: it does not say what operations cost inside a network (in_network)");
   } else if (model.descriptor_kind() == "latency" && descriptor.has_counters() &&
              trainer::predictor_row(std::string(model.kind())).richest_descriptor == "counters") {
-    say("of the descriptor only the operator latencies are used: this checkpoint's pool has no counters", quiet);
+    say("of the descriptor only the operator latencies are used: this checkpoint's pool has no counters");
   }
-}
-
-void require_latency_descriptor(datasets::Quantity quantity) {
-  if (quantity == datasets::Quantity::latency) return;
-  throw InputError("--descriptor says what operators take in ms, and this is of " + std::string(name(quantity)) +
-                   ": leave it out");
 }
 
 void add_measurements_option(OptionParser& options, const std::string& meaning) {
@@ -160,10 +159,19 @@ void add_measurements_option(OptionParser& options, const std::string& meaning) 
                "where all say that they are of several boards, this is so without the option");
 }
 
-void reads_measurements(FileRoles& files, const OptionParser& options) {
-  const std::vector<std::string> paths = options.all("measurements");
-  if (options.has("fleet") && paths.size() < 2) throw UsageError("--fleet is of several --measurements");
-  for (const std::string& path : paths) files.reads_measured("--measurements", path);
+void reads_given(FileRoles& files, const OptionParser& options) {
+  for (const char* option : {"archs", "predictor", "predictions", "exclude", "accuracies"}) {
+    if (options.has(option)) files.reads("--" + std::string(option), options.get(option));
+  }
+  const std::vector<std::string> measurements = options.all("measurements");
+  if (options.has("fleet") && measurements.size() < 2) throw UsageError("--fleet is of several --measurements");
+  for (const std::string& path : measurements) files.reads_measured("--measurements", path);
+  reads_networks(files, options);
+  if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
+  for (const char* option : {"rules", "explain"}) {
+    for (const std::string& text : options.all(option)) files.reads_file_or_name("--" + std::string(option), text);
+  }
+  for (const std::string& text : options.rest()) files.reads_file_or_name("the network", text);
 }
 
 datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::NetworkSpace& space,
@@ -173,20 +181,28 @@ datasets::JoinedSources read_measurements(const OptionParser& options, const nas
 
 datasets::JoinedSources read_measurements(const OptionParser& options, const std::vector<std::string>& paths,
                                           const nasbench::NetworkSpace& space, datasets::Quantity quantity) {
-  const bool quiet = options.has("quiet");
   datasets::JoinedSources joined =
       datasets::read_joined({paths.begin(), paths.end()}, space, quantity, options.has("fleet"));
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (paths.size() > 1) say(paths[i] + ":", quiet);
-    report_source(joined.sources[i], quiet);
+    if (paths.size() > 1) say(paths[i] + ":");
+    report_source(joined.sources[i]);
   }
-  for (const std::string& remark : joined.remarks(quantity)) say(remark, quiet);
+  for (const std::string& remark : joined.remarks(quantity)) say(remark);
   const std::size_t left_out = joined.measured.left_out();
   if (left_out > 0 && options.has("strict")) {
     throw InputError(tenshot::joined(paths) + ": " + std::to_string(left_out) +
                      (left_out == 1 ? " entry" : " entries") + " left out or doubtful, and --strict accepts none");
   }
   return joined;
+}
+
+double confidence_option(const OptionParser& options) {
+  return options.number_between("confidence", 0, 1, "a share between 0 and 1, such as 0.9");
+}
+
+std::optional<double> limit_option(const OptionParser& options) {
+  if (!options.has("limit")) return std::nullopt;
+  return options.number_between("limit", 0, HUGE_VAL, "a positive number in the quantity's unit, such as ms");
 }
 
 void add_quantity_option(OptionParser& options, const std::string& default_meaning) {
@@ -198,11 +214,7 @@ void add_quantity_option(OptionParser& options, const std::string& default_meani
 
 std::optional<datasets::Quantity> quantity_option(const OptionParser& options) {
   if (!options.has("quantity")) return std::nullopt;
-  try {
-    return datasets::quantity_named(options.get("quantity"));
-  } catch (const InputError& error) {
-    throw UsageError(std::string("--quantity: ") + error.what());
-  }
+  return from_option("quantity", [&] { return datasets::quantity_named(options.get("quantity")); });
 }
 
 void require_quantity(const OptionParser& options, const trainer::Predictor& predictor, const std::string& file) {
@@ -215,31 +227,21 @@ void require_quantity(const OptionParser& options, const trainer::Predictor& pre
 std::string checkpoint_option(const OptionParser& options, const std::string& name) {
   const std::string given = options.get(name), file = trainer::checkpoint_named(given);
   if (file != given && std::filesystem::exists(given)) {
-    say("--" + name + " " + given + ": the shipped checkpoint " + file + " is read; ./" + given + " is none",
-        options.has("quiet"));
+    say("--" + name + " " + given + ": the shipped checkpoint " + file + " is read; ./" + given + " is none");
   }
   return file;
 }
 
-std::string checkpoint_of(const OptionParser& options, const std::vector<std::string>& tables) {
+std::string checkpoint_of(const OptionParser& options) {
   if (options.has("checkpoint")) return checkpoint_option(options);
-  const nasbench::NetworkSpace& space = space_given(options, tables);
+  const nasbench::NetworkSpace& space = space_given(options);
   std::filesystem::path found;
   const char* known = options.has("like") ? "like" : "device";
   if (options.has(known)) found = trainer::shipped_knowledge_of(options.get(known), space);
   if (found.empty()) found = trainer::shipped_checkpoint(space);
   const std::string shipped = found.lexically_normal().string();
-  say("checkpoint: " + shipped, options.has("quiet"));
+  say("checkpoint: " + shipped);
   return shipped;
-}
-
-std::vector<std::string> files_given(const OptionParser& options, const std::vector<std::string>& names) {
-  std::vector<std::string> files;
-  for (const std::string& name : names) {
-    const std::vector<std::string> given = options.all(name);
-    files.insert(files.end(), given.begin(), given.end());
-  }
-  return files;
 }
 
 }  // namespace tenshot::cli

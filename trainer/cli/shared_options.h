@@ -24,19 +24,19 @@ void add_network_options(OptionParser& options, const std::string& use);
 /// --shape alone, where network files are named otherwise.
 void add_shape_option(OptionParser& options);
 
+/// The shapes that --shape gives to the inputs of network files, of several where more than one option names networks.
+nasbench::NetworkReadOptions read_options(const OptionParser& options);
+
 /// What --networks names, known from then on; empty where it is not given. Files that cannot be read are named on
-/// stderr and left out. Throws InputError under --strict where there is one.
+/// stderr and left out. Throws InputError under --strict where there is one. Where `read` is given, it is for the
+/// caller to call datasets::require_shapes_used once all networks are read.
 std::vector<nasbench::Architecture> networks_of(const OptionParser& options);
+std::vector<nasbench::Architecture> networks_of(const OptionParser& options, const nasbench::NetworkReadOptions& read);
 
 /// The same of the arguments without names, which may be architectures of `space` or networks that --networks names
 /// too; of --networks where there are none. Throws InputError where a shape is for none of them.
 std::vector<nasbench::Architecture> networks_or_arguments(const OptionParser& options,
                                                           const nasbench::NetworkSpace& space);
-
-/// As networks_of, of an option of that name, with what else is said of its networks. Where several options name
-/// networks, datasets::require_shapes_used is for when all are read.
-std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& option,
-                                                const nasbench::NetworkReadOptions& read);
 
 /// Says on stderr which files were left out. Throws InputError under --strict where there is one.
 void report_left_out(const OptionParser& options, const std::vector<datasets::LeftOutFile>& left_out);
@@ -49,19 +49,17 @@ void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>&
 /// What --networks names is read, where it is given.
 void reads_networks(FileRoles& files, const OptionParser& options);
 
-/// The shapes that --shape gives to the inputs of network files, of several where more than one option names networks.
-nasbench::NetworkReadOptions read_options(const OptionParser& options);
-
 /// The usable architectures of a file; what is left out is reported. Throws InputError when nothing is usable.
-std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space,
-                                                         bool quiet);
+std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space);
 
 /// --measurements, which may be given several times, and --fleet. `meaning` begins with what they are for ("required,
 /// or --descriptor").
 void add_measurements_option(OptionParser& options, const std::string& meaning);
 
-/// What --measurements names is read, where it is given. Throws UsageError where --fleet is given without several.
-void reads_measurements(FileRoles& files, const OptionParser& options);
+/// What is named by options that were given is read: files by --archs, --predictor, --predictions, --exclude and
+/// --accuracies, networks, measurements, a device by --descriptor, files or names by --rules, --explain and arguments
+/// without names. Throws UsageError where --fleet is given without several measurements.
+void reads_given(FileRoles& files, const OptionParser& options);
 
 /// What all of --measurements hold, joined by network (datasets/kit/joined_sources.h); reports what is left out, what
 /// was measured more than once, and how far that agrees. Throws InputError under --strict where anything is left out.
@@ -73,14 +71,19 @@ datasets::JoinedSources read_measurements(const OptionParser& options, const std
 /// "latencies are whole milliseconds".
 std::string whole_numbers(datasets::Quantity quantity);
 
-/// The descriptor of a device file, or of the folder it is in. Throws FileError, FormatError; InputError on a device of
-/// another space.
-datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::NetworkSpace& space);
+/// The descriptor that --descriptor names: a device file, or the folder it is in. Throws FileError, FormatError;
+/// InputError on a device of another space, and where another quantity is measured: a descriptor says what operators
+/// take, in ms.
+datasets::HardwareDescriptor read_descriptor(const OptionParser& options, const nasbench::NetworkSpace& space,
+                                             datasets::Quantity quantity);
 /// Says where a checkpoint cannot use all of a descriptor.
-void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor, bool quiet);
+void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor);
 
-/// Throws InputError where a hardware descriptor is given for another quantity: it says what operators take, in ms.
-void require_latency_descriptor(datasets::Quantity quantity);
+/// --confidence, a share.
+double confidence_option(const OptionParser& options);
+
+/// --limit, in the quantity's unit; nothing where it is not given.
+std::optional<double> limit_option(const OptionParser& options);
 
 /// --quantity; `default_meaning` says what happens without it ("what the checkpoint is of").
 void add_quantity_option(OptionParser& options, const std::string& default_meaning);
@@ -97,11 +100,8 @@ using trainer::given_or_shipped;
 std::string checkpoint_option(const OptionParser& options, const std::string& name = "checkpoint");
 
 /// What --checkpoint names, or without it the shipped checkpoint that fits what is given, which is said: that of
-/// networks by name where --networks is given, or `tables` (measurements, lists of architectures) name
-/// networks; else that of cells. Throws FileError where none is shipped.
-std::string checkpoint_of(const OptionParser& options, const std::vector<std::string>& tables);
-
-/// The values of those of `names` that were given.
-std::vector<std::string> files_given(const OptionParser& options, const std::vector<std::string>& names);
+/// networks by name where --networks is given, or --archs, --measurements, --descriptor or arguments name networks;
+/// else that of cells. Throws FileError where none is shipped.
+std::string checkpoint_of(const OptionParser& options);
 
 }  // namespace tenshot::cli

@@ -1,19 +1,12 @@
 #include <algorithm>
-#include <filesystem>
-#include <memory>
-#include <utility>
 
 #include "datasets/pool/joined_pools.h"
 #include "datasets/pool/validate.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
-#include "trainer/cli/command.h"
-#include "trainer/cli/file_roles.h"
-#include "trainer/cli/outcome.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/predictors/registry.h"
@@ -124,28 +117,24 @@ void add_train_options(OptionParser& options) {
 }
 
 /// Whose operators were measured, and that this is of no use to a program without XGBoost.
-void say_of_operator_latencies(const datasets::Pool& pool, const trainer::PredictorRow& predictor, bool quiet) {
+void say_of_operator_latencies(const datasets::Pool& pool, const trainer::PredictorRow& predictor) {
   std::vector<std::string> devices;
   for (const datasets::DeviceRuntime& device : pool.devices) {
     if (!device.operator_latencies.empty()) devices.push_back(device.id);
   }
   if (devices.empty() || !predictor.adapts_by("operators")) return;
   say("operators were measured on " + joined(devices) +
-          (trainer::has_xgboost() ? ": what they take is learned"
-                                  : ": nothing is learned of that, since this program was built without XGBoost "
-                                    "(libxgboost-dev)"),
-      quiet);
+      (trainer::has_xgboost() ? ": what they take is learned"
+                              : ": nothing is learned of that, since this program was built without XGBoost "
+                                "(libxgboost-dev)"));
 }
 
 /// The name of the predictor, as far as it is known before the pool is read. The default may still turn out to be
 /// operators, which has no option that structured has not.
 const trainer::PredictorRow& expected_predictor(const OptionParser& options) {
   const std::vector<std::string> known = trainer::predictor_names();
-  const std::string expected = options.has("predictor") ? options.get("predictor") : known.front();
-  if (std::find(known.begin(), known.end(), expected) == known.end()) {
-    throw UsageError("there is no predictor '" + expected + "'; there are: " + joined(known));
-  }
-  return trainer::predictor_row(expected);
+  const bool is_named = options.has("predictor");
+  return trainer::predictor_row(is_named ? options.one_of("predictor", "predictor", known) : known.front());
 }
 
 void require_distinct_files(const OptionParser& options, const std::vector<fs::path>& pools) {
@@ -160,19 +149,15 @@ void require_distinct_files(const OptionParser& options, const std::vector<fs::p
 std::vector<fs::path> pools_of(const OptionParser& options) {
   if (!options.has("pool")) throw UsageError("tenshot train needs --pool; see tenshot train --help");
   std::vector<fs::path> pools;
-  for (const std::string& pool : options.get<std::vector<std::string>>("pool")) {
-    pools.emplace_back(given_or_shipped(pool));
-  }
+  for (const std::string& pool : options.all("pool")) pools.emplace_back(given_or_shipped(pool));
   return pools;
 }
 
 datasets::Pool read_pools(const OptionParser& options, const std::vector<fs::path>& folders) {
   datasets::Pool pool = datasets::read_pools(folders, quantity_option(options));
-  report(pool.findings, options.has("quiet"));
-  try {
-    if (options.has("without")) datasets::leave_out_devices(pool, filled_parts(options.get("without")));
-  } catch (const InputError& error) {
-    throw UsageError(std::string("--without: ") + error.what());
+  report(pool.findings);
+  if (options.has("without")) {
+    from_option("without", [&] { datasets::leave_out_devices(pool, filled_parts(options.get("without"))); });
   }
   return pool;
 }
@@ -194,7 +179,6 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot train --pool mine --from networks.tenshot --out more.tenshot\n");
   add_train_options(options);
   if (!options.parse(arguments)) return;
-  const bool quiet = options.has("quiet");
   Outcome outcome(options);
   const std::vector<fs::path> folders = pools_of(options);
   const std::string out = options.required("out");
@@ -213,13 +197,13 @@ void run(const std::vector<std::string>& arguments) {
       options.has("predictor") ? expected : trainer::predictor_row(trainer::default_predictor(*pool.space));
   require_options_of(predictor, options);
   const json settings = settings_of(options, predictor);
-  say_of_operator_latencies(pool, predictor, quiet);
+  say_of_operator_latencies(pool, predictor);
   for (const datasets::DeviceRuntime& device : pool.devices) {
     const std::size_t disturbed = datasets::never_undisturbed(device);
     outcome.remark(datasets::disturbance_remark(device.id, disturbed, device.latencies.size()),
                    {{"device", device.id}, {"never_undisturbed", disturbed}});
   }
-  ProgressLine progress(quiet);
+  ProgressLine progress;
   const trainer::TrainingControl control = training_control(out, threads, progress);
   std::unique_ptr<trainer::PoolModel> model;
   if (options.has("from")) {
@@ -233,7 +217,7 @@ void run(const std::vector<std::string>& arguments) {
   forget_training(out);
   const std::string what = model->knowledge() != nullptr ? "knowledge" : "checkpoint";
   const bool names_networks = model->knowledge() != nullptr && pool.space->search_space() == nullptr;
-  if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with", quiet);
+  if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with");
   outcome.written(
       out, what + " of " + predictor.name + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
       "tenshot plan --checkpoint " + out + (names_networks ? " --networks models/" : "") +
