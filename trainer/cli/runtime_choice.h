@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "datasets/collect/collect.h"
+#include "datasets/tables/quantity.h"
 #include "descriptor/runtimes/runtime.h"
 #include "nasbench/spaces/network_space.h"
 #include "trainer/cli/command.h"
@@ -20,8 +22,15 @@ struct RuntimeChoice {
 /// --runtime, --threads, --batch, --seed, --space, --resolution, --isa; `seed_help` says what the seed draws.
 void add_runtime_options(OptionParser& options, const std::string& seed_help);
 /// Their values, after parsing. Throws UsageError on a runtime that there is not or a number that is none, InputError
-/// on a space that there is not. `options.weight_seed` is the seed. Starts this
-/// program again where the instruction set needs other environment variables.
+/// on a space that there is not. `options.weight_seed` is the seed. Starts this program again where the instruction set
+/// needs other environment variables.
 RuntimeChoice runtime_choice(const OptionParser& options);
+
+/// Measures cold starts or memory of architectures of `space`, which may be the one of networks by name, as `collect`
+/// says of runtime, architectures and folder.
+datasets::DeviceRuntime collect_starts(const OptionParser& options, const RuntimeChoice& choice,
+                                       datasets::Quantity quantity, const nasbench::NetworkSpace& space,
+                                       const datasets::CollectOptions& collect,
+                                       const datasets::CollectProgress& progress);
 
 }  // namespace tenshot::cli

@@ -4,7 +4,6 @@
 #include "datasets/kit/measured_source.h"
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/network_sources.h"
-#include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/shipped.h"

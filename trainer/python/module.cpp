@@ -8,11 +8,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include "datasets/tables/network_sources.h"
-#include "datasets/tables/space_files.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/spaces/search_space.h"
-#include "nasbench/support/error.h"
-#include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive.h"
@@ -32,7 +28,6 @@ namespace {
 
 using nasbench::Architecture;
 using nasbench::NetworkSpace;
-using nasbench::SearchSpace;
 
 py::object to_python(const nlohmann::json& json) { return py::module_::import("json").attr("loads")(json.dump()); }
 
@@ -44,80 +39,6 @@ py::array_t<double> to_array(const std::vector<double>& values) {
 void warn(const std::string& text, int level = 1) {
   if (PyErr_WarnEx(PyExc_UserWarning, excerpt(text, 1000).c_str(), level) != 0) throw py::error_already_set();
 }
-
-/// A search space, by name or file.
-class Space {
- public:
-  explicit Space(const NetworkSpace& space) : space_(&space) {}
-  explicit Space(const std::filesystem::path& name) : space_(&datasets::named_space(name.string())) {}
-
-  std::string name() const { return std::string(space_->name()); }
-  /// None where the architectures cannot be counted in 64 bits, or are named one by one.
-  std::optional<std::uint64_t> size() const { return decided() ? decided()->size() : std::nullopt; }
-  /// None of networks by name.
-  std::vector<int> decisions() const { return decided() ? decided()->decisions() : std::vector<int>(); }
-  std::vector<int> parse(const std::string& text) const {
-    const Architecture architecture = space_->parse(text);
-    return {architecture.begin(), architecture.end()};
-  }
-  std::string format(const std::vector<int>& choices) const {
-    const std::vector<int> decisions =
-        decided() ? decided()->decisions() : std::vector<int>(space_->architecture_bytes(), 256);
-    if (choices.size() != decisions.size()) {
-      throw InputError("there are " + std::to_string(choices.size()) + " choices, expected " +
-                       std::to_string(decisions.size()));
-    }
-    Architecture architecture(choices.size());
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-      if (choices[i] < 0 || choices[i] >= decisions[i]) {
-        throw InputError("choice " + std::to_string(i) + " is " + std::to_string(choices[i]) + ", expected 0 to " +
-                         std::to_string(decisions[i] - 1));
-      }
-      architecture[i] = static_cast<std::uint8_t>(choices[i]);
-    }
-    return space_->format(architecture);
-  }
-  bool contains(const std::string& text) const {
-    try {
-      space_->parse(text);
-      return true;
-    } catch (const InputError&) {
-      return false;
-    }
-  }
-  Strings random(std::size_t count, std::uint64_t seed) const {
-    Rng rng(seed);
-    Strings strings;
-    for (std::size_t i = 0; i < count; ++i)
-      strings.push_back(space_->format(nasbench::search_space(*space_).random(rng)));
-    return strings;
-  }
-  Strings all() const {
-    if (decided() && !decided()->listable())
-      throw InputError("the space " + name() + " is too large to list; draw from it with random");
-    return format_all(*space_, nasbench::search_space(*space_).all());
-  }
-
-  std::int64_t multiply_adds(const std::string& text) const { return sum_of(text, nasbench::multiply_adds); }
-  std::int64_t parameters(const std::string& text) const { return sum_of(text, nasbench::parameter_count); }
-  Strings operators(const std::string& text) const {
-    Strings lines;
-    for (const auto& specification : space_->operator_list(space_->parse(text))) {
-      lines.push_back(nasbench::format(specification));
-    }
-    return lines;
-  }
-
- private:
-  const SearchSpace* decided() const { return space_->search_space(); }
-  std::int64_t sum_of(const std::string& text, std::int64_t (*count)(const nasbench::OperatorSpecification&)) const {
-    std::int64_t sum = 0;
-    for (const auto& specification : space_->operator_list(space_->parse(text))) sum += count(specification);
-    return sum;
-  }
-
-  const NetworkSpace* space_;
-};
 
 /// A predictor of one device-runtime.
 class LoadedPredictor {
