@@ -1,6 +1,7 @@
 #include "sampling/architectures/sampler.h"
 
 #include <algorithm>
+#include <array>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
@@ -12,26 +13,17 @@ namespace {
 /// For each bin how many of the measured candidates it is the best home of: the bin that most devices rank them in.
 std::vector<std::size_t> measured_per_bin(const std::vector<std::vector<std::size_t>>& bins,
                                           const std::vector<std::size_t>& measured, std::size_t candidate_count) {
-  std::vector<std::size_t> filled(bins.size(), 0);
-  std::vector<bool> is_measured(candidate_count, false);
-  for (const std::size_t index : measured) is_measured[index] = true;
-  std::vector<std::size_t> best_bin(candidate_count, 0);
-  std::vector<std::ptrdiff_t> best_votes(candidate_count, 0);
+  std::vector<std::size_t> best_bin(candidate_count, 0), best_votes(candidate_count, 0);
   for (std::size_t b = 0; b < bins.size(); ++b) {
-    std::vector<std::size_t> sorted = bins[b];
-    std::sort(sorted.begin(), sorted.end());
-    for (auto run = sorted.begin(); run != sorted.end();) {
-      const auto end = std::upper_bound(run, sorted.end(), *run);
-      if (end - run > best_votes[*run]) {
-        best_votes[*run] = end - run;
-        best_bin[*run] = b;
-      }
-      run = end;
+    std::vector<std::size_t> votes(candidate_count, 0);
+    for (const std::size_t i : bins[b]) {
+      if (++votes[i] <= best_votes[i]) continue;
+      best_votes[i] = votes[i];
+      best_bin[i] = b;
     }
   }
-  for (std::size_t i = 0; i < candidate_count; ++i) {
-    if (is_measured[i]) ++filled[best_bin[i]];
-  }
+  std::vector<std::size_t> filled(bins.size(), 0);
+  for (const std::size_t i : measured) ++filled[best_bin[i]];
   return filled;
 }
 
@@ -44,20 +36,16 @@ std::vector<std::size_t> emptiest_bins(const std::vector<std::size_t>& filled, s
   return order;
 }
 
-}  // namespace
-
-std::vector<std::string> sampler_names() { return {"random", "targeted-uniform", "listed"}; }
-
-std::unique_ptr<Sampler> make_sampler(std::string_view name) {
-  if (name == "random") return std::make_unique<RandomSampler>();
-  if (name == "targeted-uniform") return std::make_unique<TargetedUniformSampler>();
-  if (name == "listed") return std::make_unique<ListedSampler>();
-  throw InputError("there is no sampler '" + std::string(name) + "'; there are: " + joined(sampler_names()));
+/// For each candidate whether it is measured.
+std::vector<bool> measured_flags(const Candidates& candidates) {
+  std::vector<bool> flags(candidates.architectures.size(), false);
+  for (const std::size_t index : candidates.measured) flags[index] = true;
+  return flags;
 }
 
+/// Candidates that are not measured. Throws InputError when they are fewer than `samples`.
 std::vector<std::size_t> unmeasured_candidates(const Candidates& candidates, std::size_t samples) {
-  std::vector<bool> taken(candidates.architectures.size(), false);
-  for (const std::size_t index : candidates.measured) taken[index] = true;
+  const std::vector<bool> taken = measured_flags(candidates);
   std::vector<std::size_t> left;
   for (std::size_t i = 0; i < taken.size(); ++i) {
     if (!taken[i]) left.push_back(i);
@@ -67,6 +55,60 @@ std::vector<std::size_t> unmeasured_candidates(const Candidates& candidates, std
                      std::to_string(left.size()) + " candidates are not measured yet");
   }
   return left;
+}
+
+std::vector<std::size_t> choose_targeted_uniform(const Candidates& candidates, std::size_t samples, Rng& rng) {
+  const std::vector<std::size_t> left = unmeasured_candidates(candidates, samples);
+  if (candidates.pool_latency.empty()) {
+    throw InputError("targeted uniform sampling ranks candidates on the devices of a pool, and this pool has none");
+  }
+  const auto bins = latency_bins(candidates.pool_latency, candidates.measured.size() + samples);
+  std::vector<bool> taken = measured_flags(candidates);
+  const auto untaken = [&](std::vector<std::size_t> some) {
+    some.erase(std::remove_if(some.begin(), some.end(), [&](std::size_t i) { return taken[i]; }), some.end());
+    return some;
+  };
+  std::vector<std::size_t> chosen;
+  for (const std::size_t b : emptiest_bins(measured_per_bin(bins, candidates.measured, taken.size()), samples)) {
+    std::vector<std::size_t> open = untaken(bins[b]);
+    // Where every architecture of this bin was drawn from its neighbours, any other is as good.
+    if (open.empty()) open = untaken(left);
+    chosen.push_back(open[rng.below(open.size())]);
+    taken[chosen.back()] = true;
+  }
+  return chosen;
+}
+
+std::vector<std::size_t> choose_randomly(const Candidates& candidates, std::size_t samples, Rng& rng) {
+  std::vector<std::size_t> left = unmeasured_candidates(candidates, samples);
+  rng.shuffle(left);
+  left.resize(samples);
+  return left;
+}
+
+std::vector<std::size_t> choose_listed(const Candidates& candidates, std::size_t samples, Rng& /*rng*/) {
+  std::vector<std::size_t> left = unmeasured_candidates(candidates, samples);
+  left.resize(samples);
+  return left;
+}
+
+constexpr std::array<Sampler, 3> samplers = {{{"random", false, choose_randomly},
+                                              {"targeted-uniform", true, choose_targeted_uniform},
+                                              {"listed", false, choose_listed}}};
+
+}  // namespace
+
+std::vector<std::string> sampler_names() {
+  std::vector<std::string> names;
+  for (const Sampler& sampler : samplers) names.emplace_back(sampler.name);
+  return names;
+}
+
+const Sampler& sampler_named(std::string_view name) {
+  const auto found =
+      std::find_if(samplers.begin(), samplers.end(), [&](const Sampler& sampler) { return sampler.name == name; });
+  if (found != samplers.end()) return *found;
+  throw InputError("there is no sampler '" + std::string(name) + "'; there are: " + joined(sampler_names()));
 }
 
 std::vector<std::size_t> with_clones(std::size_t size, int factor) {
@@ -88,45 +130,6 @@ std::vector<std::vector<std::size_t>> latency_bins(const std::vector<std::vector
     for (std::size_t rank = 0; rank < order.size(); ++rank) binned[rank * bins / order.size()].push_back(order[rank]);
   }
   return binned;
-}
-
-std::vector<std::size_t> TargetedUniformSampler::choose(const Candidates& candidates, std::size_t samples,
-                                                        Rng& rng) const {
-  std::vector<std::size_t> left = unmeasured_candidates(candidates, samples);
-  if (candidates.pool_latency.empty()) {
-    throw InputError("targeted uniform sampling ranks candidates on the devices of a pool, and this pool has none");
-  }
-  const std::size_t candidate_count = candidates.architectures.size();
-  const auto bins = latency_bins(candidates.pool_latency, candidates.measured.size() + samples);
-  std::vector<bool> taken(candidate_count, false);
-  for (const std::size_t index : candidates.measured) taken[index] = true;
-
-  const auto untaken = [&](std::vector<std::size_t> some) {
-    some.erase(std::remove_if(some.begin(), some.end(), [&](std::size_t i) { return taken[i]; }), some.end());
-    return some;
-  };
-  std::vector<std::size_t> chosen;
-  for (const std::size_t b : emptiest_bins(measured_per_bin(bins, candidates.measured, candidate_count), samples)) {
-    std::vector<std::size_t> open = untaken(bins[b]);
-    // Where every architecture of this bin was drawn from its neighbours, any other is as good.
-    if (open.empty()) open = untaken(left);
-    chosen.push_back(open[rng.below(open.size())]);
-    taken[chosen.back()] = true;
-  }
-  return chosen;
-}
-
-std::vector<std::size_t> RandomSampler::choose(const Candidates& candidates, std::size_t samples, Rng& rng) const {
-  std::vector<std::size_t> left = unmeasured_candidates(candidates, samples);
-  rng.shuffle(left);
-  left.resize(samples);
-  return left;
-}
-
-std::vector<std::size_t> ListedSampler::choose(const Candidates& candidates, std::size_t samples, Rng&) const {
-  std::vector<std::size_t> left = unmeasured_candidates(candidates, samples);
-  left.resize(samples);
-  return left;
 }
 
 }  // namespace tenshot::sampling

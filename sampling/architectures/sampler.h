@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,42 +21,27 @@ struct Candidates {
 };
 
 /// Chooses which architectures to measure on a device nobody has profiled.
-class Sampler {
- public:
-  virtual ~Sampler() = default;
-  virtual std::string_view name() const = 0;
-  /// Whether choose() looks at Candidates::pool_latency.
-  virtual bool ranks() const { return false; }
+struct Sampler {
+  std::string_view name;
+  bool ranks;  ///< whether choose() looks at Candidates::pool_latency
   /// `samples` distinct indices of unmeasured candidates, best first where the sampler has an order. Throws InputError
   /// when there are fewer candidates left than samples.
-  virtual std::vector<std::size_t> choose(const Candidates& candidates, std::size_t samples, Rng& rng) const = 0;
+  std::vector<std::size_t> (*choose)(const Candidates& candidates, std::size_t samples, Rng& rng);
 };
 
-/// Uniform without replacement: MAPLE's choice (MAPLE-Edge §2.1.1).
-class RandomSampler : public Sampler {
- public:
-  std::string_view name() const override { return "random"; }
-  std::vector<std::size_t> choose(const Candidates& candidates, std::size_t samples, Rng& rng) const override;
-};
-
-/// The first unmeasured ones in the candidates' own order: for lists that are to be measured as they are.
-class ListedSampler : public Sampler {
- public:
-  std::string_view name() const override { return "listed"; }
-  std::vector<std::size_t> choose(const Candidates& candidates, std::size_t samples, Rng& rng) const override;
-};
-
-/// Targeted uniform adaptation sampling (MAPLE-Edge §2.1.1). For each of the M pool devices the X candidates are
-/// ranked by latency and the ranking is dealt evenly into N bins; each bin thus holds M·X/N entries, and one
-/// architecture is drawn from each. An architecture that an earlier bin already gave is drawn again, so that N differ.
-/// Measured candidates count as drawn: N is then their number plus `samples`, and the bins they fill best are passed
-/// over.
-class TargetedUniformSampler : public Sampler {
- public:
-  std::string_view name() const override { return "targeted-uniform"; }
-  bool ranks() const override { return true; }
-  std::vector<std::size_t> choose(const Candidates& candidates, std::size_t samples, Rng& rng) const override;
-};
+/// The sampler of that name. Throws InputError that lists the names.
+///
+/// "random": uniform without replacement, MAPLE's choice (MAPLE-Edge §2.1.1).
+///
+/// "targeted-uniform": targeted uniform adaptation sampling (MAPLE-Edge §2.1.1). For each of the M pool devices the X
+/// candidates are ranked by latency and the ranking is dealt evenly into N bins; each bin thus holds M·X/N entries, and
+/// one architecture is drawn from each. An architecture that an earlier bin already gave is drawn again, so that N
+/// differ. Measured candidates count as drawn: N is then their number plus `samples`, and the bins they fill best are
+/// passed over.
+///
+/// "listed": the first unmeasured ones in the candidates' own order, for lists that are to be measured as they are.
+const Sampler& sampler_named(std::string_view name);
+std::vector<std::string> sampler_names();
 
 /// The bins of targeted uniform sampling: for each of `bins` bins, the candidates that the devices' rankings put there,
 /// an architecture once for every device that does. Ties rank in candidate order.
@@ -67,12 +51,5 @@ std::vector<std::vector<std::size_t>> latency_bins(const std::vector<std::vector
 /// Each index of {0, …, size − 1} present `factor` times, the copies adjacent: augmentation factor K means K − 1 clones
 /// (MAPLE-Edge §2.4). Throws InputError when factor < 1.
 std::vector<std::size_t> with_clones(std::size_t size, int factor);
-
-/// Candidates that are not measured. Throws InputError when they are fewer than `samples`.
-std::vector<std::size_t> unmeasured_candidates(const Candidates& candidates, std::size_t samples);
-
-/// Throws InputError that lists the names.
-std::unique_ptr<Sampler> make_sampler(std::string_view name);
-std::vector<std::string> sampler_names();
 
 }  // namespace tenshot::sampling

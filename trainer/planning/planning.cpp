@@ -60,10 +60,10 @@ std::vector<Architecture> plan_by_ranking(const datasets::Pool& pool, const Expe
     if (added) candidates.architectures.push_back(architecture);
     candidates.measured.push_back(place->second);
   }
-  const std::unique_ptr<sampling::Sampler> sampler = sampling::make_sampler(request.sampler);
-  if (sampler->ranks()) candidates.pool_latency = pool_latency(pool, expected, candidates.architectures);
+  const sampling::Sampler& sampler = sampling::sampler_named(request.sampler);
+  if (sampler.ranks) candidates.pool_latency = pool_latency(pool, expected, candidates.architectures);
   std::vector<Architecture> chosen;
-  for (const std::size_t index : sampler->choose(candidates, request.samples, rng)) {
+  for (const std::size_t index : sampler.choose(candidates, request.samples, rng)) {
     chosen.push_back(candidates.architectures[index]);
   }
   return chosen;

@@ -58,7 +58,7 @@ TEST(TargetedUniform, DrawsOneArchitecturePerBin) {
   const auto bins = latency_bins(candidates.pool_latency, 10);
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Rng rng(seed);
-    const auto chosen = TargetedUniformSampler().choose(candidates, 10, rng);
+    const auto chosen = sampler_named("targeted-uniform").choose(candidates, 10, rng);
     ASSERT_EQ(chosen.size(), 10u);
     for (std::size_t b = 0; b < 10; ++b) {
       EXPECT_NE(std::find(bins[b].begin(), bins[b].end(), chosen[b]), bins[b].end()) << "bin " << b;
@@ -73,7 +73,7 @@ TEST(TargetedUniform, DrawsEveryMemberOfABinEquallyOften) {
   std::vector<int> drawn(20, 0);
   constexpr int draws = 4000;
   Rng rng(1);
-  for (int i = 0; i < draws; ++i) ++drawn[TargetedUniformSampler().choose(candidates, 4, rng)[2]];
+  for (int i = 0; i < draws; ++i) ++drawn[sampler_named("targeted-uniform").choose(candidates, 4, rng)[2]];
   for (const std::size_t index : bins[2]) EXPECT_NEAR(drawn[index], draws / 5.0, 130);  // 5 standard deviations
 }
 
@@ -82,7 +82,7 @@ TEST(TargetedUniform, ChoosesDistinctArchitecturesWhenDevicesDisagree) {
   for (int round = 0; round < 100; ++round) {
     std::vector<std::vector<double>> latency;
     for (int d = 0; d < 4; ++d) latency.push_back(shuffled_latencies(12, rng));
-    const auto chosen = TargetedUniformSampler().choose(candidates_of(latency), 12, rng);
+    const auto chosen = sampler_named("targeted-uniform").choose(candidates_of(latency), 12, rng);
     EXPECT_EQ(std::set<std::size_t>(chosen.begin(), chosen.end()).size(), 12u);
   }
 }
@@ -93,7 +93,7 @@ TEST(TargetedUniform, PlansFurtherSamplesInTheBinsThatMeasurementsLeftEmpty) {
   Candidates candidates = candidates_of({latency});
   candidates.measured = {0, 12, 35};  // four bins of ten: the third one is empty
   Rng rng(2);
-  const auto chosen = TargetedUniformSampler().choose(candidates, 1, rng);
+  const auto chosen = sampler_named("targeted-uniform").choose(candidates, 1, rng);
   ASSERT_EQ(chosen.size(), 1u);
   EXPECT_GE(chosen[0], 20u);
   EXPECT_LT(chosen[0], 30u);
@@ -103,7 +103,7 @@ TEST(TargetedUniform, NeedsAPool) {
   Candidates candidates = candidates_of({{1, 2, 3}});
   candidates.pool_latency.clear();
   Rng rng(1);
-  EXPECT_THROW(TargetedUniformSampler().choose(candidates, 2, rng), InputError);
+  EXPECT_THROW(sampler_named("targeted-uniform").choose(candidates, 2, rng), InputError);
 }
 
 class EverySampler : public ::testing::TestWithParam<std::string> {};
@@ -112,11 +112,11 @@ TEST_P(EverySampler, GivesTheSamePlanForTheSameSeedAndAnotherForAnother) {
   Rng latency_rng(4);
   const Candidates candidates =
       candidates_of({shuffled_latencies(200, latency_rng), shuffled_latencies(200, latency_rng)});
-  const auto sampler = make_sampler(GetParam());
+  const Sampler& sampler = sampler_named(GetParam());
   Rng first(11), again(11), other(12);
-  const auto chosen = sampler->choose(candidates, 10, first);
-  EXPECT_EQ(chosen, sampler->choose(candidates, 10, again));
-  EXPECT_NE(chosen, sampler->choose(candidates, 10, other));
+  const auto chosen = sampler.choose(candidates, 10, first);
+  EXPECT_EQ(chosen, sampler.choose(candidates, 10, again));
+  EXPECT_NE(chosen, sampler.choose(candidates, 10, other));
 }
 
 TEST_P(EverySampler, NeverChoosesWhatIsMeasured) {
@@ -124,7 +124,7 @@ TEST_P(EverySampler, NeverChoosesWhatIsMeasured) {
   Candidates candidates = candidates_of({shuffled_latencies(30, rng)});
   for (std::size_t i = 0; i < 20; ++i) candidates.measured.push_back(i);
   for (int round = 0; round < 20; ++round) {
-    for (const std::size_t index : make_sampler(GetParam())->choose(candidates, 10, rng)) EXPECT_GE(index, 20u);
+    for (const std::size_t index : sampler_named(GetParam()).choose(candidates, 10, rng)) EXPECT_GE(index, 20u);
   }
 }
 
@@ -133,7 +133,7 @@ TEST_P(EverySampler, SaysSoWhenThereAreTooFewCandidates) {
   Candidates candidates = candidates_of({{1, 2, 3, 4}});
   candidates.measured = {0};
   try {
-    make_sampler(GetParam())->choose(candidates, 4, rng);
+    sampler_named(GetParam()).choose(candidates, 4, rng);
     FAIL() << "four of three were chosen";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("only 3 candidates"), std::string::npos) << error.what();
@@ -147,13 +147,13 @@ TEST(RandomSampler, ReachesEveryCandidate) {
   const Candidates candidates = candidates_of({{1, 2, 3, 4, 5}});
   std::set<std::size_t> reached;
   Rng rng(1);
-  for (int i = 0; i < 100; ++i) reached.insert(RandomSampler().choose(candidates, 1, rng)[0]);
+  for (int i = 0; i < 100; ++i) reached.insert(sampler_named("random").choose(candidates, 1, rng)[0]);
   EXPECT_EQ(reached.size(), 5u);
 }
 
-TEST(MakeSampler, ListsTheNamesWhenItKnowsNone) {
+TEST(SamplerNamed, ListsTheNamesWhenItKnowsNone) {
   try {
-    make_sampler("best");
+    sampler_named("best");
     FAIL() << "there is no such sampler";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("targeted-uniform"), std::string::npos);
@@ -170,8 +170,8 @@ TEST(ListedSampler, TakesTheFirstThatAreNotMeasured) {
   Candidates candidates = candidates_of({{5, 1, 4, 2, 3}});
   candidates.measured = {1, 2};
   Rng rng(1);
-  EXPECT_EQ(make_sampler("listed")->choose(candidates, 2, rng), (std::vector<std::size_t>{0, 3}));
-  EXPECT_THROW(make_sampler("listed")->choose(candidates, 4, rng), InputError);
+  EXPECT_EQ(sampler_named("listed").choose(candidates, 2, rng), (std::vector<std::size_t>{0, 3}));
+  EXPECT_THROW(sampler_named("listed").choose(candidates, 4, rng), InputError);
 }
 
 }  // namespace
