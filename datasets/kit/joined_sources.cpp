@@ -8,7 +8,6 @@
 
 #include "datasets/pool/joined_pools.h"
 #include "datasets/tables/measurements.h"
-#include "datasets/tables/time_unit.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"

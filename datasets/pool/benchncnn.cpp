@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "datasets/pool/wide_table_scan.h"
+#include "datasets/tables/csv.h"
 #include "datasets/tables/measurements.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
@@ -36,25 +37,12 @@ LatencyEntry milliseconds(std::string_view word) {
   return parse_latency(text);
 }
 
-template <class Visit>
-void for_each_line(std::string_view text, const Visit& visit) {
-  std::size_t number = 1;
-  for (std::size_t start = 0; start < text.size(); ++number) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    const bool returns = end > start && text[end - 1] == '\r';
-    visit(text.substr(start, end - start - (returns ? 1 : 0)), number);
-    start = end + 1;
-  }
-}
-
 }  // namespace
 
 bool is_benchncnn_output(std::string_view text) {
-  bool found = false;
-  for_each_line(text, [&](std::string_view line, std::size_t) {
-    found = found || !row_of(line).value_or(Row()).mean_ms.empty();
-  });
-  return found;
+  const std::vector<std::string_view> lines = lines_of(text);
+  return std::any_of(lines.begin(), lines.end(),
+                     [](std::string_view line) { return !row_of(line).value_or(Row()).mean_ms.empty(); });
 }
 
 DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, const std::string& id,
@@ -62,31 +50,37 @@ DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, co
   DeviceRuntime device = imported_device(id, imported_from(file), Quantity::latency, 0);
   device.runtime = "ncnn";
   std::unordered_set<Architecture, nasbench::ArchitectureHash> seen;
-  for_each_line(text, [&](std::string_view line, std::size_t number) {
+  std::size_t number = 0;
+  for (const std::string_view line : lines_of(text)) {
+    ++number;
     constexpr std::string_view threads_are = "num_threads =";
     if (line.substr(0, threads_are.size()) == threads_are) {
       const auto threads = parse_integer(trimmed(line.substr(threads_are.size())));
       if (threads && *threads > 0 && *threads < 4096) device.threads = static_cast<int>(*threads);
     }
     const std::optional<Row> row = row_of(line);
-    if (!row) return;
+    if (!row) continue;
     const LatencyEntry mean = milliseconds(row->mean_ms);
     const std::filesystem::path name = std::string(row->name);
     const std::string network = name.extension() == ".param" ? name.stem().string() : name.string();
     const auto leave_out = [&](Problem problem, std::string_view value) {
       findings.add({problem, file, number, "", std::string(value)});
     };
-    if (mean.problem) return leave_out(*mean.problem, row->mean_ms);
+    if (mean.problem) {
+      leave_out(*mean.problem, row->mean_ms);
+      continue;
+    }
     try {
       const Architecture architecture = nasbench::networks().parse(network);
-      if (!seen.insert(architecture).second) return leave_out(Problem::duplicate, network);
-      Measurement& measurement = device.latencies.emplace_back();
-      measurement.architecture = architecture;
-      measurement.latency_ms = mean.latency_ms;
+      if (seen.insert(architecture).second) {
+        device.latencies.push_back({architecture, mean.latency_ms});
+      } else {
+        leave_out(Problem::duplicate, network);
+      }
     } catch (const InputError&) {
       leave_out(Problem::unknown_architecture, network);
     }
-  });
+  }
   if (!device.latencies.empty()) return device;
   throw InputError(file + ": benchncnn measured no network that is known here" +
                    (findings.empty() ? "" : ": " + findings.first().front().message()) +

@@ -10,7 +10,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "datasets/tables/time_unit.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"

@@ -40,13 +40,19 @@ const NetworkSpace* kept_space_of(const fs::path& file) {
   return kept != nullptr ? kept : read_space_files(fs::absolute(file).parent_path());
 }
 
-/// Whether a device's measurements hold `quantity`: its device file says so, or they have the column.
-bool holds(const DeviceFile& contents, const fs::path& measurements, Quantity quantity) {
-  if (contents.device.quantity == quantity) return true;
+DeviceFile device_file_at(const fs::path& file, const NetworkSpace* kept) {
+  return parse_device_file(read_file(file), name_in_messages(file), kept);
+}
+
+/// Whether what a device measured is `quantity`, if one is asked for: its device file says so, or its measurements have
+/// the column.
+bool holds(const DeviceFile& contents, const fs::path& file, std::optional<Quantity> quantity) {
+  if (!quantity || contents.device.quantity == *quantity) return true;
+  const fs::path measurements = file.parent_path() / contents.latencies;
   std::error_code error;
   if (contents.latencies.empty() || !fs::exists(measurements, error)) return false;
   const std::vector<Quantity> held = quantities_of_file(measurements);
-  return std::find(held.begin(), held.end(), quantity) != held.end();
+  return std::find(held.begin(), held.end(), *quantity) != held.end();
 }
 
 constexpr const char* operators_name = "operators.csv";
@@ -54,31 +60,21 @@ constexpr const char* operators_name = "operators.csv";
 void write_operators_of(const fs::path& file, const std::vector<OperatorLatency>& latencies) {
   std::vector<KernelRow> rows;
   for (const OperatorLatency& latency : latencies) {
-    KernelRow row;
-    row.kernel = nasbench::fusion_types(latency.operation).front();
-    row.leading = latency.operation;
-    row.isolation = profiled_isolation;
-    row.purpose = latency.network;
-    row.latency_ms = latency.latency_ms;
-    rows.push_back(std::move(row));
+    rows.push_back({nasbench::fusion_types(latency.operation).front(), latency.operation, profiled_isolation,
+                    latency.network, latency.latency_ms, 0, 0, ""});
   }
   write_file_atomically(file, kernel_table(rows));
 }
 
-/// `kept`: the space that stands beside the device's folder.
-DeviceOfSpace read_device_of(const fs::path& file, const NetworkSpace* kept, std::optional<Quantity> quantity) {
-  DeviceFile contents = parse_device_file(read_file(file), name_in_messages(file), kept);
-  const fs::path latencies = file.parent_path() / contents.latencies;
-  if (quantity && !holds(contents, latencies, *quantity)) {
-    throw InputError(file.string() + ": holds " + column(contents.device.quantity) + ", asked for " +
-                     column(*quantity) + " (--quantity " + std::string(name(*quantity)) + ")");
-  }
+/// The device of a device file, with what stands beside it.
+DeviceOfSpace with_measurements(DeviceFile contents, const fs::path& file, std::optional<Quantity> quantity) {
   DeviceOfSpace result;
   result.space = contents.space;
   result.device = std::move(contents.device);
   if (quantity) result.device.quantity = *quantity;
   if (result.device.quantity != Quantity::latency) result.device.descriptor = {};
   if (contents.latencies.empty()) return result;
+  const fs::path latencies = file.parent_path() / contents.latencies;
   std::error_code error;
   if (!fs::exists(latencies, error)) {
     throw FileError(file.string() + ": its latencies '" + contents.latencies +
@@ -92,16 +88,6 @@ DeviceOfSpace read_device_of(const fs::path& file, const NetworkSpace* kept, std
     if (fs::exists(operators, error)) result.device.operator_latencies = read_operators_in_networks(operators);
   }
   return result;
-}
-
-/// The device, or nothing where it does not hold the quantity that is asked for.
-std::optional<DeviceOfSpace> read_device_holding(const fs::path& file, const NetworkSpace* kept,
-                                                 std::optional<Quantity> quantity) {
-  if (quantity) {
-    const DeviceFile contents = parse_device_file(read_file(file), name_in_messages(file), kept);
-    if (!holds(contents, file.parent_path() / contents.latencies, *quantity)) return std::nullopt;
-  }
-  return read_device_of(file, kept, quantity);
 }
 
 void require_same_quantity(const Pool& pool, const DeviceRuntime& device, const fs::path& folder) {
@@ -134,7 +120,12 @@ std::vector<fs::path> device_folders(const fs::path& folder) {
 DeviceOfSpace read_device(const fs::path& path, std::optional<Quantity> quantity) {
   std::error_code error;
   const fs::path file = fs::is_directory(path, error) ? path / "device.json" : path;
-  return read_device_of(file, kept_space_of(file), quantity);
+  DeviceFile contents = device_file_at(file, kept_space_of(file));
+  if (!holds(contents, file, quantity)) {
+    throw InputError(file.string() + ": holds " + column(contents.device.quantity) + ", asked for " +
+                     column(*quantity) + " (--quantity " + std::string(name(*quantity)) + ")");
+  }
+  return with_measurements(std::move(contents), file, quantity);
 }
 
 std::vector<std::string> device_ids(const Pool& pool) {
@@ -150,13 +141,14 @@ Pool read_pool(const fs::path& folder, std::optional<Quantity> quantity) {
   const NetworkSpace* kept = read_space_files(folder);
   std::size_t without = 0;
   for (const fs::path& device_folder : folders) {
-    if (!fs::exists(device_folder / "device.json", error)) continue;
-    std::optional<DeviceOfSpace> found = read_device_holding(device_folder / "device.json", kept, quantity);
-    if (!found) {
+    const fs::path file = device_folder / "device.json";
+    if (!fs::exists(file, error)) continue;
+    DeviceFile contents = device_file_at(file, kept);
+    if (!holds(contents, file, quantity)) {
       ++without;
       continue;
     }
-    DeviceOfSpace& device = *found;
+    DeviceOfSpace device = with_measurements(std::move(contents), file, quantity);
     if (pool.space != nullptr && pool.space != device.space) {
       throw InputError(device_folder.string() + ": is of space '" + std::string(device.space->name()) +
                        "', other devices of this pool are of '" + std::string(pool.space->name()) +
@@ -208,10 +200,7 @@ void write_device_files(const fs::path& folder, const DeviceRuntime& device, con
 }
 
 void write_device(const fs::path& folder, const DeviceRuntime& device, const NetworkSpace& space) {
-  Pool pool;
-  pool.space = &space;
-  pool.devices.push_back(device);
-  write_pool(folder, pool);
+  write_pool(folder, {&space, {device}, {}});
 }
 
 void write_pool(const fs::path& folder, const Pool& pool) {

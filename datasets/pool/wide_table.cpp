@@ -105,8 +105,7 @@ class RowSelection {
       const std::string_view text = trimmed(csv_.fields()[index_column_]);
       const std::optional<long long> index = parse_integer(text);
       if (!index) {
-        findings.add({text.empty() ? Problem::missing : Problem::not_a_number, csv_.file(), csv_.line(), "index",
-                      std::string(text)});
+        findings.add(finding_at(csv_, index_column_, text.empty() ? Problem::missing : Problem::not_a_number));
         return false;
       }
       row = *index;
@@ -179,12 +178,8 @@ void WideTableScan::run(Findings& findings, const RowSink& take) {
     const std::optional<Architecture> architecture = architectures_.read(findings);
     if (!architecture) continue;
     for (std::size_t d = 0; d < ids_.size(); ++d) {
-      const std::string_view field = csv_.fields()[positions_[d]];
-      const LatencyEntry entry = parse_latency(field);
-      latencies_ms[d] = entry.problem ? std::numeric_limits<double>::quiet_NaN() : unit_ms_ * entry.latency_ms;
-      if (entry.problem) {
-        findings.add({*entry.problem, csv_.file(), csv_.line(), ids_[d], std::string(trimmed(field))});
-      }
+      const std::optional<double> latency = read_latency(csv_, positions_[d], findings);
+      latencies_ms[d] = latency ? unit_ms_ * *latency : std::numeric_limits<double>::quiet_NaN();
     }
     take(*architecture, latencies_ms);
   }

@@ -3,12 +3,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "datasets/tables/measurements.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {
+
+Finding finding_at(const CsvReader& csv, std::size_t column, Problem problem) {
+  return {problem, csv.file(), csv.line(), csv.header()[column], std::string(trimmed(csv.fields()[column]))};
+}
+
+std::optional<double> read_latency(const CsvReader& csv, std::size_t column, Findings& findings) {
+  const LatencyEntry entry = parse_latency(csv.fields()[column]);
+  if (!entry.problem) return entry.latency_ms;
+  findings.add(finding_at(csv, column, *entry.problem));
+  return std::nullopt;
+}
 
 ArchitectureColumn::ArchitectureColumn(const CsvReader& csv, const nasbench::NetworkSpace& space,
                                        std::string_view expected_columns)
@@ -27,7 +39,7 @@ std::optional<nasbench::Architecture> ArchitectureColumn::read(Findings& finding
   }
   const std::string_view text = trimmed(csv_.fields()[column_]);
   const auto leave_out = [&](Problem problem) {
-    findings.add({problem, csv_.file(), csv_.line(), csv_.header()[column_], std::string(text)});
+    findings.add(finding_at(csv_, column_, problem));
     return std::nullopt;
   };
   if (text.empty()) return leave_out(Problem::missing);
@@ -74,7 +86,7 @@ Accuracies read_accuracies(const std::filesystem::path& file, const nasbench::Ne
     if (!architecture) continue;
     const std::optional<double> accuracy = parse_number(csv.fields()[column]);
     if (!accuracy || !std::isfinite(*accuracy)) {
-      findings.add({Problem::not_a_number, csv.file(), csv.line(), "accuracy", std::string(csv.fields()[column])});
+      findings.add(finding_at(csv, column, Problem::not_a_number));
       continue;
     }
     read.architectures.push_back(*architecture);

@@ -167,6 +167,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines = split(text, '\n');
+  for (std::string_view& line : lines) {
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  }
+  return lines;
+}
+
 std::string quoted_list(const std::vector<std::string>& names) {
   constexpr std::size_t limit = 40;
   std::string text;

@@ -74,6 +74,9 @@ std::string name_in_messages(const std::filesystem::path& path);
 /// The parts of `text` between the separators: one at least.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+/// The lines of a text, without their ends: the last one is empty where the text ends with a line's end.
+std::vector<std::string_view> lines_of(std::string_view text);
+
 /// "'a', 'b'": at most 40 of the names, then how many more there are.
 std::string quoted_list(const std::vector<std::string>& names);
 

@@ -9,6 +9,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -29,62 +30,35 @@ std::size_t require_column(const CsvReader& csv, Quantity quantity) {
   }
 }
 
-bool equal_ignoring_case(std::string_view text, std::string_view lower_case) {
-  return std::equal(text.begin(), text.end(), lower_case.begin(), lower_case.end(),
-                    [](char c, char lower) { return (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) == lower; });
-}
-
 bool is_missing(std::string_view text) {
   constexpr std::array<std::string_view, 5> words = {"", "nan", "na", "n/a", "null"};
-  return std::any_of(words.begin(), words.end(), [&](auto word) { return equal_ignoring_case(text, word); });
+  return std::find(words.begin(), words.end(), lower_case(std::string(text))) != words.end();
 }
 
-/// The optional columns of a measurements table.
-class OptionalColumns {
- public:
-  OptionalColumns(const CsvReader& csv, Quantity quantity) : csv_(csv), stddev_name_(column("stddev", quantity)) {
-    const std::string expected = expected_columns(quantity);
-    if (csv.find(stddev_name_)) stddev_ = csv.require(stddev_name_, expected);
-    if (csv.find("runs")) runs_ = csv.require("runs", expected);
-    if (csv.find("sentinel_ms")) sentinel_ = csv.require("sentinel_ms", expected);
-  }
+/// The position of a column that need not be there.
+std::optional<std::size_t> optional_column(const CsvReader& csv, const std::string& name, Quantity quantity) {
+  if (!csv.find(name)) return std::nullopt;
+  return csv.require(name, expected_columns(quantity));
+}
 
-  void read(Measurement& row, Findings& findings) const {
-    if (stddev_) row.stddev_ms = read_ms(*stddev_, stddev_name_, findings);
-    if (sentinel_) row.sentinel_ms = read_ms(*sentinel_, "sentinel_ms", findings);
-    if (runs_) read_runs(row, findings);
-  }
+/// What an optional column says, which may be zero; NaN where it is not there or has no usable number.
+double read_optional_ms(const CsvReader& csv, const std::optional<std::size_t>& column, Findings& findings) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  if (!column) return none;
+  const LatencyEntry entry = parse_latency(csv.fields()[*column]);
+  if (!entry.problem || entry.problem == Problem::zero) return entry.latency_ms;
+  if (entry.problem != Problem::missing) findings.add(finding_at(csv, *column, *entry.problem));
+  return none;
+}
 
- private:
-  /// NaN where the column has no usable number.
-  double read_ms(std::size_t column, const std::string& name, Findings& findings) const {
-    const std::string_view text = trimmed(csv_.fields()[column]);
-    const LatencyEntry entry = parse_latency(text);
-    if (!entry.problem || entry.problem == Problem::zero) return entry.latency_ms;
-    if (entry.problem != Problem::missing) {
-      findings.add({*entry.problem, csv_.file(), csv_.line(), name, std::string(text)});
-    }
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-
-  void read_runs(Measurement& row, Findings& findings) const {
-    const std::string_view text = trimmed(csv_.fields()[*runs_]);
-    if (is_missing(text)) return;
-    const std::optional<long long> runs = parse_integer(text);
-    if (runs && *runs >= 0) {
-      row.runs = *runs;
-    } else {
-      findings.add(
-          {runs ? Problem::negative : Problem::not_a_number, csv_.file(), csv_.line(), "runs", std::string(text)});
-    }
-  }
-
-  const CsvReader& csv_;
-  std::string stddev_name_;
-  std::optional<std::size_t> stddev_;
-  std::optional<std::size_t> runs_;
-  std::optional<std::size_t> sentinel_;
-};
+/// 0 where the column is not there or has no usable number.
+std::int64_t read_runs(const CsvReader& csv, const std::optional<std::size_t>& column, Findings& findings) {
+  if (!column || is_missing(trimmed(csv.fields()[*column]))) return 0;
+  const std::optional<long long> runs = parse_integer(csv.fields()[*column]);
+  if (runs && *runs >= 0) return *runs;
+  findings.add(finding_at(csv, *column, runs ? Problem::negative : Problem::not_a_number));
+  return 0;
+}
 
 }  // namespace
 
@@ -124,25 +98,18 @@ Measurements parse_measurements(std::string_view text, const std::string& file, 
                                 Quantity quantity) {
   CsvReader csv(text, file);
   ArchitectureColumn architectures(csv, space, expected_columns(quantity));
-  const std::string value_column = column(quantity);
   const std::size_t latency = require_column(csv, quantity);
-  const OptionalColumns optional(csv, quantity);
-
+  const auto stddev = optional_column(csv, column("stddev", quantity), quantity),
+             runs = optional_column(csv, "runs", quantity), sentinel = optional_column(csv, "sentinel_ms", quantity);
   Measurements result;
   while (csv.next()) {
     ++result.entries;
     const std::optional<Architecture> architecture = architectures.read(result.findings);
     if (!architecture) continue;
-    const std::string_view field = trimmed(csv.fields()[latency]);
-    const LatencyEntry entry = parse_latency(field);
-    if (entry.problem) {
-      result.findings.add({*entry.problem, file, csv.line(), value_column, std::string(field)});
-      continue;
-    }
-    Measurement& row = result.rows.emplace_back();
-    row.architecture = *architecture;
-    row.latency_ms = entry.latency_ms;
-    optional.read(row, result.findings);
+    const std::optional<double> latency_ms = read_latency(csv, latency, result.findings);
+    if (!latency_ms) continue;
+    result.rows.push_back({*architecture, *latency_ms, read_optional_ms(csv, stddev, result.findings),
+                           read_runs(csv, runs, result.findings), read_optional_ms(csv, sentinel, result.findings)});
   }
   result.whole_milliseconds = are_whole_milliseconds(result.latencies_ms());
   return result;

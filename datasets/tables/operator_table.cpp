@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -9,7 +11,9 @@
 
 #include "datasets/tables/csv.h"
 #include "datasets/tables/network_sources.h"
+#include "datasets/tables/operator_latencies.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 
@@ -28,27 +32,20 @@ constexpr std::array<std::string_view, 8> activations = {"relu", "relu6",   "har
 constexpr long long largest_size = 1 << 14, largest_channels = 1 << 17, largest_window = 1 << 10;
 
 struct Columns {
-  explicit Columns(const CsvReader& csv)
-      : network(csv.require("network", expected_columns)),
-        operation(csv.require("operation", expected_columns)),
-        index(csv.find("index")),
-        input_size(csv.require("input_size", expected_columns)),
-        input_channels(csv.require("input_channels", expected_columns)),
-        output_size(csv.require("output_size", expected_columns)),
-        stride(csv.find("stride")),
-        kernel(csv.find("kernel")),
-        filters(csv.find("filters")),
-        groups(csv.find("groups")) {}
-  std::size_t network, operation;
-  std::optional<std::size_t> index;
-  std::size_t input_size, input_channels, output_size;
-  std::optional<std::size_t> stride, kernel, filters, groups;
+  const CsvReader& csv;
+  std::size_t network = csv.require("network", expected_columns);
+  std::size_t operation = csv.require("operation", expected_columns);
+  std::size_t input_size = csv.require("input_size", expected_columns);
+  std::size_t input_channels = csv.require("input_channels", expected_columns);
+  std::size_t output_size = csv.require("output_size", expected_columns);
+  std::optional<std::size_t> index = csv.find("index"), stride = csv.find("stride"), kernel = csv.find("kernel"),
+                             filters = csv.find("filters"), groups = csv.find("groups");
 };
 
 /// One row of the table.
 class Row {
  public:
-  Row(const CsvReader& csv, const Columns& columns) : csv_(csv), columns_(columns) {}
+  explicit Row(const Columns& columns) : csv_(columns.csv), columns_(columns) {}
 
   std::string_view text(std::size_t column) const { return trimmed(csv_.fields()[column]); }
 
@@ -82,10 +79,7 @@ class Row {
     if (operation == "max_pool_2d" || operation == "max_pool") return pool(OperatorKind::max_pool);
     if (operation == "average_pool_2d" || operation == "average_pool") return pool(OperatorKind::average_pool);
     if (operation == "mean" || operation == "global_pool") {
-      OperatorSpecification op = of_kind(OperatorKind::global_pool);
-      op.inputs = {input()};
-      op.output = {1, op.inputs[0][1]};
-      return op;
+      return of_kind(OperatorKind::global_pool, input(), {1, required(columns_.input_channels, largest_channels)});
     }
     if (operation == "concatenation" || operation == "concatenate") return concatenation();
     return elementwise(operation);
@@ -97,9 +91,11 @@ class Row {
     throw InputError(csv_.file() + ": the header has no column filters; expected " + std::string(expected_columns));
   }
 
-  static OperatorSpecification of_kind(OperatorKind kind) {
+  static OperatorSpecification of_kind(OperatorKind kind, nasbench::Shape input, nasbench::Shape output) {
     OperatorSpecification op;
     op.kind = kind;
+    op.inputs = {std::move(input)};
+    op.output = std::move(output);
     return op;
   }
 
@@ -107,7 +103,7 @@ class Row {
     const int size = required(columns_.input_size, largest_size);
     return {1, required(columns_.input_channels, largest_channels), size, size};
   }
-  nasbench::Shape output(int channels) const {
+  nasbench::Shape output(std::int64_t channels) const {
     const int size = required(columns_.output_size, largest_size);
     return {1, channels, size, size};
   }
@@ -120,9 +116,7 @@ class Row {
   }
 
   OperatorSpecification convolution(int channels, int groups) const {
-    OperatorSpecification op = of_kind(OperatorKind::convolution);
-    op.inputs = {input()};
-    op.output = output(channels);
+    OperatorSpecification op = of_kind(OperatorKind::convolution, input(), output(channels));
     op.groups = groups;
     op.bias = true;
     set_window(op);
@@ -140,27 +134,25 @@ class Row {
   }
 
   OperatorSpecification linear() const {
-    OperatorSpecification op = of_kind(OperatorKind::linear);
-    op.inputs = {{1, required(columns_.input_channels, largest_size * largest_channels / largest_window)}};
-    op.output = {1, required(*filters_column(), largest_channels * 16)};
+    constexpr long long most_inputs = largest_size * largest_channels / largest_window;
+    OperatorSpecification op = of_kind(OperatorKind::linear, {1, required(columns_.input_channels, most_inputs)},
+                                       {1, required(*filters_column(), largest_channels * 16)});
     op.bias = true;
     return op;
   }
 
   OperatorSpecification pool(OperatorKind kind) const {
-    OperatorSpecification op = of_kind(kind);
-    op.inputs = {input()};
-    op.output = output(static_cast<int>(op.inputs[0][1]));
+    const nasbench::Shape read = input();
+    OperatorSpecification op = of_kind(kind, read, output(read[1]));
     set_window(op);
     return op;
   }
 
   /// The first input has `input_channels`; what else the output has comes from the others.
   OperatorSpecification concatenation() const {
-    OperatorSpecification op = of_kind(OperatorKind::concatenate);
     const nasbench::Shape first = input();
-    op.inputs = {first};
-    op.output = output(number(columns_.filters, 1, largest_channels).value_or(static_cast<int>(first[1])));
+    const auto filters = number(columns_.filters, 1, largest_channels);
+    OperatorSpecification op = of_kind(OperatorKind::concatenate, first, output(filters ? *filters : first[1]));
     const int others = number(columns_.kernel, 1, largest_window).value_or(2) - 1;
     const std::int64_t left = op.output[1] - first[1];
     for (int i = 0; i < others && left >= others; ++i) {
@@ -172,16 +164,17 @@ class Row {
   }
 
   OperatorSpecification elementwise(std::string_view operation) const {
-    OperatorSpecification op = of_kind(OperatorKind::opaque);
+    const nasbench::Shape read = input();
+    OperatorSpecification op = of_kind(OperatorKind::opaque, read, read);
     const bool activates = std::find(activations.begin(), activations.end(), operation) != activations.end();
     const bool joins = operation == "add" || operation == "multiply";
-    if (activates) op.kind = OperatorKind::activation;
-    const bool pads = operation == "pad";
-    if (joins || pads) op.kind = nasbench::operator_kind(operation);
-    if (!joins && !pads) op.name = excerpt(operation);
-    op.inputs = {input()};
-    if (joins) op.inputs.push_back(op.inputs[0]);
-    op.output = op.inputs[0];
+    if (joins || operation == "pad") {
+      op.kind = nasbench::operator_kind(operation);
+    } else {
+      op.kind = activates ? OperatorKind::activation : OperatorKind::opaque;
+      op.name = excerpt(operation);
+    }
+    if (joins) op.inputs.push_back(read);
     if (const auto size = number(columns_.output_size, 1, largest_size)) op.output[2] = op.output[3] = *size;
     if (const auto filters = number(columns_.filters, 1, largest_channels)) op.output[1] = *filters;
     return op;
@@ -208,16 +201,17 @@ std::optional<std::int64_t> unpadded_size(const OperatorSpecification& op, const
   return largest;
 }
 
-}  // namespace
+using OperatorSink =
+    std::function<void(const std::string& network, OperatorSpecification operation, const CsvReader& csv)>;
 
-std::vector<nasbench::NamedNetwork> parse_operator_table(std::string_view text, const std::string& file) {
+/// Hands every row of the table to `take`, in order.
+void read_operator_rows(std::string_view text, const std::string& file, const OperatorSink& take) {
   CsvReader csv(text, file);
-  const Columns columns(csv);
-  std::vector<std::string> names;
-  std::map<std::string, std::vector<OperatorSpecification>, std::less<>> operators;
-  std::map<std::string, int, std::less<>> last_index;
-  while (csv.next()) {
-    const Row row(csv, columns);
+  const Columns columns{csv};
+  const Row row(columns);
+  std::map<std::string, int> last_index;
+  bool any = false;
+  for (; csv.next(); any = true) {
     if (csv.fields().size() != csv.header().size()) {
       throw InputError(row.place() + "the row has " + std::to_string(csv.fields().size()) +
                        " fields where the header has " + std::to_string(csv.header().size()));
@@ -225,7 +219,6 @@ std::vector<nasbench::NamedNetwork> parse_operator_table(std::string_view text, 
     const std::string name(row.text(columns.network));
     if (name.empty()) row.fail(columns.network, "empty, expected a network's name");
     if (row.text(columns.operation).empty()) row.fail(columns.operation, "empty, expected one such as conv_2d");
-    if (operators.find(name) == operators.end()) names.push_back(name);
     if (const std::optional<int> index = row.number(columns.index, 0, 1'000'000'000)) {
       const auto [last, is_first] = last_index.emplace(name, *index);
       if (!is_first && *index <= last->second) {
@@ -234,14 +227,54 @@ std::vector<nasbench::NamedNetwork> parse_operator_table(std::string_view text, 
       }
       last->second = *index;
     }
-    operators[name].push_back(row.specification());
+    take(name, row.specification(), csv);
   }
-  if (names.empty())
-    throw InputError(file + ": has no rows, expected one for each operator: " + std::string(expected_columns));
+  if (any) return;
+  throw InputError(file + ": has no rows, expected one for each operator: " + std::string(expected_columns));
+}
+
+}  // namespace
+
+std::vector<nasbench::NamedNetwork> parse_operator_table(std::string_view text, const std::string& file) {
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<OperatorSpecification>> operators;
+  read_operator_rows(text, file, [&](const std::string& network, OperatorSpecification operation, const CsvReader&) {
+    if (operators.count(network) == 0) names.push_back(network);
+    operators[network].push_back(std::move(operation));
+  });
   std::vector<nasbench::NamedNetwork> networks;
-  for (const std::string& name : names)
+  for (const std::string& name : names) {
     networks.push_back(nasbench::named_network(name, std::move(operators[name]), file));
+  }
   return networks;
+}
+
+std::map<std::string, std::vector<OperatorLatency>> parse_operator_latencies(std::string_view text,
+                                                                             const std::string& file,
+                                                                             const ColumnOfDevice& columns) {
+  std::map<std::string, std::vector<OperatorLatency>> latencies;
+  std::map<std::string, std::size_t> places;  // of the devices' columns
+  const auto take = [&](const std::string& network, const OperatorSpecification& operation, const CsvReader& csv) {
+    for (const auto& [device, column] : columns) {
+      const auto [place, is_new] = places.try_emplace(device);
+      if (is_new) place->second = csv.require(column, "a column of latencies in ms");
+      const std::string_view field = trimmed(csv.fields()[place->second]);
+      if (field.empty()) continue;
+      const auto value = parse_number(field);
+      if (!value || !std::isfinite(*value) || *value <= 0) {
+        throw InputError(file + ":" + std::to_string(csv.line()) + ": column '" + column + "': is '" + excerpt(field) +
+                         "', expected a positive number or nothing");
+      }
+      latencies[device].push_back({operation, *value, network});
+    }
+  };
+  read_operator_rows(text, file, take);
+  return latencies;
+}
+
+std::map<std::string, std::vector<OperatorLatency>> read_operator_latencies(const std::filesystem::path& path,
+                                                                            const ColumnOfDevice& columns) {
+  return parse_operator_latencies(read_file(path), name_in_messages(path), columns);
 }
 
 std::vector<OperatorSpecification> with_padding(std::vector<OperatorSpecification> operators) {

@@ -1,9 +1,11 @@
 #include "datasets/tables/quantity.h"
 
 #include <algorithm>
+#include <cmath>
 #include <regex>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/median.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
@@ -64,13 +66,32 @@ std::string in_words_of(Quantity quantity, std::string text) {
   const Names& names = names_of(quantity);
   static const std::regex key("latency_ms\\b"), suffix("_ms(2?)\\b"), unit("\\bms\\b"), plural("\\blatencies\\b"),
       singular("\\blatency\\b"), time("\\bthe time of\\b");
-  const std::string own_column = column(quantity);
-  text = std::regex_replace(text, key, own_column);
+  text = std::regex_replace(text, key, column(quantity));
   text = std::regex_replace(text, suffix, "_" + std::string(names.suffix) + "$1");
   text = std::regex_replace(text, unit, std::string(names.unit));
   text = std::regex_replace(text, time, "the " + std::string(names.title) + " of");
   text = std::regex_replace(text, plural, std::string(names.plural));
   return std::regex_replace(text, singular, std::string(names.title));
+}
+
+double milliseconds_of(std::string_view unit) {
+  if (unit == "s") return 1000;
+  if (unit == "ms") return 1;
+  if (unit == "us") return 1e-3;
+  throw InputError("unit '" + excerpt(unit) + "': expected s, ms or us");
+}
+
+std::string unit_doubt(std::vector<double> ratios, const std::string& first, const std::string& second) {
+  if (ratios.empty()) return "";
+  const double decades = std::log10(median(std::move(ratios)));
+  constexpr double near = 0.15;  // of a decade: a board that is 1.4 times as slow today
+  for (const int unit : {3, 6}) {
+    if (std::abs(std::abs(decades) - unit) > near) continue;
+    const std::string& larger = decades > 0 ? first : second;
+    return larger + " has about " + (unit == 3 ? "a thousand" : "a million") + " times the latencies of " +
+           (decades > 0 ? second : first) + " for the same networks: are they in another unit? Latencies are in ms";
+  }
+  return "";
 }
 
 }  // namespace tenshot::datasets

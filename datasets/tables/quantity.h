@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,5 +44,12 @@ std::vector<Quantity> quantities_in(const std::vector<std::string>& columns);
 /// "energy_mj", "costs_ms" becomes "costs_mj", "1.2 ms" becomes "1.2 mJ", "latencies" becomes "energies". Unchanged for
 /// latencies.
 std::string in_words_of(Quantity quantity, std::string text);
+
+/// How many milliseconds one "s", "ms" or "us" is. Throws InputError that lists the units.
+double milliseconds_of(std::string_view unit);
+
+/// A sentence that asks for the unit where one source's latencies are about a thousand or a million times another's,
+/// else "". `ratios` are of the networks that both measured, `first` over `second`.
+std::string unit_doubt(std::vector<double> ratios, const std::string& first, const std::string& second);
 
 }  // namespace tenshot::datasets

@@ -11,7 +11,7 @@
 #include "datasets/pool/wide_table_file.h"
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/space_files.h"
-#include "datasets/tables/time_unit.h"
+#include "datasets/tables/quantity.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/words.h"

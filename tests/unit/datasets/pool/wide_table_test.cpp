@@ -7,7 +7,7 @@
 
 #include "datasets/pool/pool.h"
 #include "datasets/pool/wide_table_file.h"
-#include "datasets/tables/time_unit.h"
+#include "datasets/tables/quantity.h"
 #include "nasbench/support/files.h"
 #include "tests/unit/datasets/fixtures.h"
 
