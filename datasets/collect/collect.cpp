@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -18,15 +19,6 @@ namespace tenshot::datasets {
 namespace {
 
 using MeasurementOf = std::unordered_map<Architecture, Measurement, nasbench::ArchitectureHash>;
-
-std::vector<Architecture> without_duplicates(const std::vector<Architecture>& architectures) {
-  std::unordered_map<Architecture, bool, nasbench::ArchitectureHash> seen;
-  std::vector<Architecture> result;
-  for (const Architecture& architecture : architectures) {
-    if (seen.emplace(architecture, true).second) result.push_back(architecture);
-  }
-  return result;
-}
 
 class Collection {
  public:
@@ -147,9 +139,8 @@ class Collection {
 
   std::vector<Architecture> missing() const {
     std::vector<Architecture> result;
-    for (const Architecture& architecture : wanted_) {
-      if (measured_.count(architecture) == 0) result.push_back(architecture);
-    }
+    std::copy_if(wanted_.begin(), wanted_.end(), std::back_inserter(result),
+                 [&](const Architecture& architecture) { return measured_.count(architecture) == 0; });
     return result;
   }
 
@@ -259,8 +250,8 @@ class Collection {
         rows = batches_.measure(batch, go_on);
         break;
       } catch (const CannotRun& cannot) {
-        leave_out(cannot.architecture(), cannot.what());
-        batch.erase(std::find(batch.begin(), batch.end(), cannot.architecture()));
+        leave_out(cannot.architecture, cannot.what());
+        batch.erase(std::find(batch.begin(), batch.end(), cannot.architecture));
         require_some_left();
       }
     }

@@ -114,25 +114,19 @@ descriptor::OperatorCounts counted_by_hardware(const CollectOptions& options, co
 descriptor::OperatorCounts counted_by_simulation(const CollectOptions& options, const NetworkSpace& space,
                                                  const descriptor::Runtime& runtime,
                                                  const std::function<void(const std::string&)>& step) {
-  const nasbench::NetworkShape& shape = options.shape;
+  const descriptor::RuntimeOptions& settings = options.runtime_options;
   descriptor::CallgrindOptions counting;
   counting.program = options.descriptor.program;
-  counting.operators = space.operators(shape, 1).size();
-  counting.arguments = {"run-operators",
-                        "--runtime",
-                        std::string(runtime.name()),
-                        "--threads",
-                        std::to_string(options.runtime_options.threads),
-                        "--batch",
-                        std::to_string(options.runtime_options.batch),
-                        "--resolution",
-                        std::to_string(shape.resolution),
-                        "--seed",
-                        std::to_string(options.runtime_options.weight_seed),
-                        "--space",
-                        std::string(space.name()),
-                        "--runs",
-                        std::to_string(counting.runs)};
+  counting.operators = space.operators(options.shape, 1).size();
+  counting.arguments = {"run-operators", "--runtime", std::string(runtime.name()), "--space",
+                        std::string(space.name())};
+  for (const auto& [option, value] :
+       {std::pair("--threads", std::to_string(settings.threads)), std::pair("--batch", std::to_string(settings.batch)),
+        std::pair("--resolution", std::to_string(options.shape.resolution)),
+        std::pair("--seed", std::to_string(settings.weight_seed)),
+        std::pair("--runs", std::to_string(counting.runs))}) {
+    counting.arguments.insert(counting.arguments.end(), {option, value});
+  }
   counting.go_on = [&step](std::size_t counted) {
     step("counting operators under callgrind, " + std::to_string(counted) + " done");
     return true;

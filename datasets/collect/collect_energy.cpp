@@ -47,18 +47,6 @@ DeviceRuntime described(const CollectOptions& options, const NetworkSpace& space
   return device;
 }
 
-/// Throws InputError unless what the folder holds was measured alike.
-void resume(DeviceRuntime& device, const std::filesystem::path& folder) {
-  if (!std::filesystem::exists(folder / "device.json")) return;
-  const DeviceRuntime found = read_device(folder, Quantity::energy).device;
-  if (json::parse(found.environment) != json::parse(device.environment) || found.runtime != device.runtime ||
-      found.batch != device.batch || found.threads != device.threads || found.input_shape != device.input_shape) {
-    throw InputError((folder / "device.json").string() +
-                     ": was measured under other conditions; choose another folder or id, or the same settings");
-  }
-  device.latencies = found.latencies;
-}
-
 }  // namespace
 
 DeviceRuntime collect_energy(const CollectOptions& options, const NetworkSpace& space, const CollectProgress& progress,
@@ -67,7 +55,12 @@ DeviceRuntime collect_energy(const CollectOptions& options, const NetworkSpace& 
   descriptor::EnergyMeter meter(sensors);
   const auto runtime = descriptor::make_runtime(options.runtime);
   DeviceRuntime device = described(options, space, *runtime, sensors);
-  resume(device, options.folder / device.id);
+  const std::filesystem::path folder = options.folder / device.id, file = folder / "device.json";
+  if (std::filesystem::exists(file)) {
+    DeviceRuntime found = read_device(folder, Quantity::energy).device;
+    require_measured_alike(found, device, json::parse(device.environment), file.string());
+    device.latencies = std::move(found.latencies);
+  }
   const descriptor::CpuPin pin(options.runtime_options.threads);
   const auto known = [&](const Architecture& architecture) {
     return std::any_of(device.latencies.begin(), device.latencies.end(),
@@ -77,8 +70,8 @@ DeviceRuntime collect_energy(const CollectOptions& options, const NetworkSpace& 
     if (known(architecture)) continue;
     if (progress && !progress(device.latencies.size(), options.architectures.size(), "")) {
       throw Interrupted("stopped after " + std::to_string(device.latencies.size()) + " of " +
-                        std::to_string(options.architectures.size()) + " architectures, saved in " +
-                        (options.folder / device.id).string() + "; the same call resumes");
+                        std::to_string(options.architectures.size()) + " architectures, saved in " + folder.string() +
+                        "; the same call resumes");
     }
     const nasbench::Network network = space.computation(architecture, options.shape, options.runtime_options.batch);
     const auto prepared = runtime->prepare(network, options.runtime_options);

@@ -7,7 +7,6 @@
 
 #include "descriptor/isolation/isolation.h"
 #include "descriptor/machine/machine.h"
-#include "descriptor/timing/timing.h"
 #include "nasbench/kernels/kernel_network.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
@@ -19,17 +18,6 @@ namespace {
 
 using descriptor::Isolation;
 using nasbench::Network;
-using nasbench::OperatorKind;
-
-/// Nodes of a network that are the same operator, by what it is. A reshape moves nothing, and is none.
-std::map<std::string, std::vector<int>> equal_nodes(const Network& network) {
-  std::map<std::string, std::vector<int>> nodes;
-  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-    const nasbench::OperatorSpecification& op = network.nodes[i].operation;
-    if (op.kind != OperatorKind::reshape && !op.inputs.empty()) nodes[format(op)].push_back(static_cast<int>(i));
-  }
-  return nodes;
-}
 
 class OperatorCollection {
  public:
@@ -78,14 +66,6 @@ class OperatorCollection {
     return network.nodes[static_cast<std::size_t>(node)].operation;
   }
 
-  KernelRow row_of(const NetworkToMeasure& network, int node) const {
-    KernelRow row;
-    row.kernel = nasbench::kernel_name(network.network, {node});
-    row.leading = operation(network.network, node);
-    row.purpose = network.name;
-    return row;
-  }
-
   void measure_inside(const NetworkToMeasure& network, const std::map<std::string, std::vector<int>>& all,
                       descriptor::PreparedNetwork& prepared) {
     constexpr int warm_up = 3;  // beside the run that asked whether the runtime tells
@@ -99,21 +79,19 @@ class OperatorCollection {
       for (const std::vector<double>& run : runs) {
         for (const int node : nodes) times_ms.push_back(run[static_cast<std::size_t>(node)]);
       }
-      KernelRow row = row_of(network, nodes.front());
-      row.isolation = profiled_isolation;
+      KernelRow row = profiled_row(network.network, nodes.front(), network.name, std::move(times_ms));
       row.seconds = seconds;
-      const descriptor::Timing timing = descriptor::summarise(std::move(times_ms));
-      row.latency_ms = timing.median_ms;
-      row.deviation_ms = timing.stddev_ms;
-      if (!(row.latency_ms > 0)) row.refused = "another operator executes it and it has no time of its own";
       keep(std::move(row), network.name);
     }
   }
 
   void measure_apart(const NetworkToMeasure& network, const std::map<std::string, std::vector<int>>& all) {
     for (const auto& [line, nodes] : all) {
-      if (measured_.count(key("", operation(network.network, nodes.front()))) > 0) continue;
-      KernelRow row = row_of(network, nodes.front());
+      KernelRow row;
+      row.kernel = nasbench::kernel_name(network.network, {nodes.front()});
+      row.leading = operation(network.network, nodes.front());
+      row.purpose = network.name;
+      if (measured_.count(key("", row.leading)) > 0) continue;
       const Network alone = nasbench::kernel_network(network.network, {{nodes.front()}, row.kernel});
       if (!measure_isolated(alone, Isolation::embedded, row)) measure_isolated(alone, Isolation::standalone, row);
       keep(std::move(row), "");

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "datasets/collect/collect.h"
 #include "descriptor/machine/instruction_set.h"
@@ -22,6 +24,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimingOptions, warmup_runs, warmup_ms, minimu
 namespace tenshot::datasets {
 
 using nlohmann::json;
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LeftOut, architecture, reason)
 
 static void to_json(json& object, const MachineState& state) {
   object = {{"load_average", state.load_average}};
@@ -133,9 +137,7 @@ CollectRecord read_record(const json& environment) {
                             object.at("median_relative_difference").get<double>(),
                             object.at("within_10_percent").get<double>()};
   }
-  for (const json& entry : environment.value("left_out", json::array())) {
-    record.left_out.push_back({entry.at("architecture").get<std::string>(), entry.at("reason").get<std::string>()});
-  }
+  environment.value("left_out", json::array()).get_to(record.left_out);
   return record;
 }
 
@@ -158,9 +160,7 @@ json to_json(const CollectRecord& record) {
         {"median_relative_difference", short_number(record.repeatability->median_relative_difference)},
         {"within_10_percent", short_number(record.repeatability->within_10_percent)}};
   }
-  for (const LeftOut& entry : record.left_out) {
-    environment["left_out"].push_back({{"architecture", entry.architecture}, {"reason", entry.reason}});
-  }
+  if (!record.left_out.empty()) environment["left_out"] = record.left_out;
   return environment;
 }
 
@@ -219,12 +219,36 @@ void require_same_conditions(const Conditions& found, const Conditions& wanted, 
   throw InputError(file + ": was measured with " + different + "; choose another folder or id, or the same settings");
 }
 
+void require_measured_alike(const DeviceRuntime& found, const DeviceRuntime& wanted, const json& conditions,
+                            const std::string& file) {
+  const json environment = json::parse(found.environment, nullptr, false);
+  std::string different;
+  for (const auto& [key, value] : conditions.items()) {
+    const json was = environment.is_object() && environment.contains(key) ? environment[key] : json();
+    if (was == value) continue;
+    different += (different.empty() ? "" : "; ") + key + " " + was.dump() + ", asked for " + value.dump();
+  }
+  const bool same_device = found.runtime == wanted.runtime && found.batch == wanted.batch &&
+                           found.threads == wanted.threads && found.input_shape == wanted.input_shape;
+  if (!same_device) different += std::string(different.empty() ? "" : "; ") + "another runtime, batch or resolution";
+  if (different.empty()) return;
+  throw InputError(file + ": was measured with " + different + "; choose another folder or id");
+}
+
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   gmtime_r(&now, &parts);
   std::array<char, 32> text{};
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+std::vector<Architecture> without_duplicates(const std::vector<Architecture>& architectures) {
+  std::unordered_set<Architecture, nasbench::ArchitectureHash> seen;
+  std::vector<Architecture> result;
+  std::copy_if(architectures.begin(), architectures.end(), std::back_inserter(result),
+               [&](const Architecture& architecture) { return seen.insert(architecture).second; });
+  return result;
 }
 
 MachineState machine_state(int cpu) {
@@ -243,19 +267,15 @@ void require_sensible(const CollectOptions& options, const descriptor::Runtime& 
     throw InputError(std::string(runtime.name()) +
                      " cannot be told which instructions to use; leave the instruction set native");
   }
-  if (options.batch_size < 1) {
-    throw InputError("batch_size is " + std::to_string(options.batch_size) + "; expected at least 1");
-  }
-  if (options.attempts < 1) {
-    throw InputError("attempts is " + std::to_string(options.attempts) + "; expected at least 1");
-  }
-  if (!(options.patience_s >= 0)) {
-    throw InputError("patience_s is " + shortest(options.patience_s) + "; expected seconds, none or more");
-  }
-  if (!(options.sentinel_tolerance > 0)) {
-    throw InputError("sentinel_tolerance is " + shortest(options.sentinel_tolerance) +
-                     "; expected a positive fraction such as 0.05");
-  }
+  const auto require = [](bool holds, const std::string& what) {
+    if (!holds) throw InputError(what);
+  };
+  require(options.batch_size >= 1, "batch_size is " + std::to_string(options.batch_size) + "; expected at least 1");
+  require(options.attempts >= 1, "attempts is " + std::to_string(options.attempts) + "; expected at least 1");
+  require(options.patience_s >= 0,
+          "patience_s is " + shortest(options.patience_s) + "; expected seconds, none or more");
+  require(options.sentinel_tolerance > 0, "sentinel_tolerance is " + shortest(options.sentinel_tolerance) +
+                                              "; expected a positive fraction such as 0.05");
 }
 
 std::string default_id(std::string_view runtime, const CollectOptions& options) {

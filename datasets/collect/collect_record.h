@@ -88,8 +88,16 @@ struct Conditions {
 /// Throws InputError that names `file` and every condition under which `found` was measured that is not `wanted`'s.
 void require_same_conditions(const Conditions& found, const Conditions& wanted, const std::string& file);
 
+/// Throws InputError that names `file` and what of the environment `conditions`, or of the device-runtime itself, is
+/// not as when `found` was measured.
+void require_measured_alike(const DeviceRuntime& found, const DeviceRuntime& wanted, const nlohmann::json& conditions,
+                            const std::string& file);
+
 /// "2024-05-01T12:00:00Z".
 std::string utc_now();
+/// Each architecture once, where it comes first.
+std::vector<Architecture> without_duplicates(const std::vector<Architecture>& architectures);
+
 /// `cpu` is the processor whose frequency is asked for.
 MachineState machine_state(int cpu);
 

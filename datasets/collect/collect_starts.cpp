@@ -36,10 +36,8 @@ class Starts {
         space_(space),
         progress_(progress),
         runtime_(descriptor::make_runtime(options.collect.runtime)),
+        wanted_(without_duplicates(options.collect.architectures)),
         starts_(options.quantity) {
-    for (const Architecture& architecture : options.collect.architectures) {
-      if (std::find(wanted_.begin(), wanted_.end(), architecture) == wanted_.end()) wanted_.push_back(architecture);
-    }
     require_sensible();
   }
 
@@ -125,21 +123,9 @@ class Starts {
       return;
     }
     const DeviceRuntime found = read_device(folder(), options_.quantity).device;
-    const json environment = json::parse(found.environment, nullptr, false);
-    std::string different;
-    for (const auto& [key, value] : conditions_.items()) {
-      const json was = environment.is_object() && environment.contains(key) ? environment[key] : json();
-      if (was != value)
-        different += (different.empty() ? "" : "; ") + key + " " + was.dump() + ", asked for " + value.dump();
-    }
-    const bool same_device = found.runtime == device_.runtime && found.batch == device_.batch &&
-                             found.threads == device_.threads && found.input_shape == device_.input_shape;
-    if (!same_device) different += std::string(different.empty() ? "" : "; ") + "another runtime, batch or resolution";
-    if (!different.empty()) {
-      throw InputError(file.string() + ": was measured with " + different + "; choose another folder or id");
-    }
-    environment_ = environment;
-    const std::string memory = environment.value("free_memory", "as it was");  // of a release that did not touch it
+    require_measured_alike(found, device_, conditions_, file.string());
+    environment_ = json::parse(found.environment);
+    const std::string memory = environment_.value("free_memory", "as it was");  // of a release that did not touch it
     if (memory == "as it was") environment_["free_memory"] = memory + ", then " + touched;
     starts_.read(table(), space_);
     device_.latencies = found.latencies;

@@ -57,10 +57,6 @@ CollectTimer::CollectTimer(const CollectOptions& options, const NetworkSpace& sp
                            CollectRecord& record)
     : options_(options), space_(space), runtime_(runtime), record_(record) {}
 
-nasbench::Network CollectTimer::computation(const Architecture& architecture) const {
-  return space_.computation(architecture, options_.shape, batch());
-}
-
 Measurement CollectTimer::architecture(const Architecture& architecture) {
   const auto network = runnable(architecture);
   const descriptor::Timing timing = timed(*network, options_.timing);
@@ -128,11 +124,12 @@ CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& 
 
 void CollectTimer::prepare_sentinel() {
   if (sentinel_) return;
-  sentinel_ = runtime_.prepare(sentinel_network(space_, options_.shape, batch()), options_.runtime_options);
+  const int batch = options_.runtime_options.batch;
+  sentinel_ = runtime_.prepare(sentinel_network(space_, options_.shape, batch), options_.runtime_options);
 }
 
 std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::runnable(const Architecture& architecture) {
-  const nasbench::Network graph = computation(architecture);
+  const nasbench::Network graph = space_.computation(architecture, options_.shape, options_.runtime_options.batch);
   try {
     std::unique_ptr<descriptor::PreparedNetwork> network = prepared(graph);
     network->run();

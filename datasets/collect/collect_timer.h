@@ -20,12 +20,9 @@ constexpr int in_network_rounds = 10;  ///< in which CollectTimer::in_network me
 /// The runtime cannot prepare the network of an architecture, or its first run fails; what() says why.
 class CannotRun : public Error {
  public:
-  CannotRun(Architecture architecture, const std::string& reason)
-      : Error(reason), architecture_(std::move(architecture)) {}
-  const Architecture& architecture() const { return architecture_; }
+  CannotRun(Architecture refused, const std::string& reason) : Error(reason), architecture(std::move(refused)) {}
 
- private:
-  Architecture architecture_;
+  Architecture architecture;
 };
 
 /// Prepares and times networks under the options of a collection, and adds what that costs to its record. The
@@ -77,9 +74,6 @@ class CollectTimer {
   double sentinel_ms();
 
  private:
-  int batch() const { return options_.runtime_options.batch; }
-  /// The network of an architecture in the collection's shape and batch.
-  nasbench::Network computation(const Architecture& architecture) const;
   std::unique_ptr<descriptor::PreparedNetwork> prepared(const nasbench::Network& graph);
   /// The network of an architecture, which has run once. Throws CannotRun.
   std::unique_ptr<descriptor::PreparedNetwork> runnable(const Architecture& architecture);

@@ -37,10 +37,9 @@ constexpr std::pair<const char*, double FreshStart::*> times[] = {{"cold_ms", &F
                                                                   {"warm_ms", &FreshStart::warm_ms}};
 
 /// The last line that says something.
-std::string last_line(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  const std::size_t end = text.rfind('\n');
-  return end == std::string::npos ? text : text.substr(end + 1);
+std::string_view last_line(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of("\r\n") + 1);
+  return text.substr(text.rfind('\n') + 1);
 }
 
 descriptor::Timing summary_of(const std::vector<FreshStart>& starts, double FreshStart::*part) {

@@ -6,9 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "descriptor/timing/timing.h"
 #include "nasbench/graph/operator_specification.h"
-#include "nasbench/kernels/kernel_search.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::datasets {
@@ -236,26 +234,13 @@ MatchedProfile match_profile(const std::vector<LayerTime>& layers, const Network
 }
 
 std::vector<KernelRow> operator_rows(const MatchedProfile& matched, const Network& network, const std::string& name) {
-  std::map<std::string, std::vector<std::size_t>> equal;
-  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-    const nasbench::OperatorSpecification& operation = network.nodes[i].operation;
-    if (operation.kind == OperatorKind::reshape || operation.inputs.empty() || !matched.node_ms[i]) continue;
-    equal[format(operation)].push_back(i);
-  }
   std::vector<KernelRow> rows;
-  for (const auto& [line, nodes] : equal) {
+  for (const auto& [line, nodes] : equal_nodes(network)) {
     std::vector<double> times_ms;
-    for (const std::size_t node : nodes) times_ms.push_back(*matched.node_ms[node]);
-    const descriptor::Timing timing = descriptor::summarise(std::move(times_ms));
-    KernelRow row;
-    row.kernel = nasbench::kernel_name(network, {static_cast<int>(nodes.front())});
-    row.leading = network.nodes[nodes.front()].operation;
-    row.isolation = profiled_isolation;
-    row.purpose = name;
-    row.latency_ms = timing.median_ms;
-    row.deviation_ms = timing.stddev_ms;
-    if (!(row.latency_ms > 0)) row.refused = "another operator executes it and it has no time of its own";
-    rows.push_back(std::move(row));
+    for (const int node : nodes) {
+      if (const auto& ms = matched.node_ms[static_cast<std::size_t>(node)]) times_ms.push_back(*ms);
+    }
+    if (!times_ms.empty()) rows.push_back(profiled_row(network, nodes.front(), name, std::move(times_ms)));
   }
   return rows;
 }

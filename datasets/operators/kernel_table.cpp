@@ -1,12 +1,13 @@
 #include "datasets/operators/kernel_table.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <sstream>
 #include <utility>
 
 #include "datasets/tables/csv.h"
+#include "descriptor/timing/timing.h"
+#include "nasbench/kernels/kernel_search.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
@@ -128,6 +129,30 @@ class Reader {
 };
 
 }  // namespace
+
+std::map<std::string, std::vector<int>> equal_nodes(const nasbench::Network& network) {
+  std::map<std::string, std::vector<int>> nodes;
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+    const OperatorSpecification& op = network.nodes[i].operation;
+    const bool moves_nothing = op.kind == nasbench::OperatorKind::reshape;
+    if (!moves_nothing && !op.inputs.empty()) nodes[format(op)].push_back(static_cast<int>(i));
+  }
+  return nodes;
+}
+
+KernelRow profiled_row(const nasbench::Network& network, int node, const std::string& name,
+                       std::vector<double> times_ms) {
+  const descriptor::Timing timing = descriptor::summarise(std::move(times_ms));
+  KernelRow row;
+  row.kernel = nasbench::kernel_name(network, {node});
+  row.leading = network.nodes[static_cast<std::size_t>(node)].operation;
+  row.isolation = profiled_isolation;
+  row.purpose = name;
+  row.latency_ms = timing.median_ms;
+  row.deviation_ms = timing.stddev_ms;
+  if (!(row.latency_ms > 0)) row.refused = "another operator executes it and it has no time of its own";
+  return row;
+}
 
 std::string kernel_table(const std::vector<KernelRow>& rows) {
   std::ostringstream csv;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "datasets/tables/operator_latencies.h"
+#include "nasbench/graph/network.h"
 #include "nasbench/graph/operator_specification.h"
 
 namespace tenshot::datasets {
@@ -24,6 +26,13 @@ struct KernelRow {
 
 /// KernelRow::isolation of what the runtime itself told of an operator inside its network.
 inline constexpr const char* profiled_isolation = "profile";
+
+/// Nodes of a network that are the same operator, by what it is. A reshape moves nothing, and is none.
+std::map<std::string, std::vector<int>> equal_nodes(const nasbench::Network& network);
+
+/// The row of an operator that the runtime timed inside the network `name`, each run of each node that is equal.
+KernelRow profiled_row(const nasbench::Network& network, int node, const std::string& name,
+                       std::vector<double> times_ms);
 
 /// The rows as CSV with a header: kernel, operation, function, inputs, output, window, stride, dilation, groups, bias,
 /// isolation, purpose, latency_ms, deviation_ms, seconds, refused. Shapes are written 1x32x56x56, several with blanks
