@@ -1,19 +1,15 @@
 #include "datasets/collect/collect.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
-#include <utility>
 
 #include "datasets/collect/collect_batches.h"
 #include "datasets/collect/collect_descriptor.h"
 #include "datasets/collect/collect_record.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/machine/memory.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::datasets {
 namespace {

@@ -1,10 +1,8 @@
 #include "datasets/collect/collect_batches.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
-#include <utility>
 
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/files.h"

@@ -1,14 +1,9 @@
 #include "datasets/collect/collect_descriptor.h"
 
-#include <algorithm>
-
 #include "descriptor/callgrind/callgrind.h"
-#include "descriptor/counters/counters.h"
 #include "descriptor/counters/perf_profile.h"
 #include "descriptor/machine/child_process.h"
 #include "descriptor/machine/machine.h"
-#include "descriptor/timing/timing.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {

@@ -1,13 +1,10 @@
 #include "datasets/collect/collect_energy.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "datasets/collect/collect_record.h"
 #include "descriptor/machine/machine.h"
-#include "descriptor/timing/timing.h"
 #include "nasbench/support/elapsed.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::datasets {
 namespace {

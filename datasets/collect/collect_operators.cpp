@@ -1,9 +1,7 @@
 #include "datasets/collect/collect_operators.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <utility>
 
 #include "descriptor/isolation/isolation.h"
 #include "descriptor/machine/machine.h"

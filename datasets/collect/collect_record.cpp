@@ -1,7 +1,5 @@
 #include "datasets/collect/collect_record.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <ctime>
 #include <iterator>
@@ -11,7 +9,6 @@
 #include "datasets/collect/collect.h"
 #include "descriptor/machine/instruction_set.h"
 #include "descriptor/machine/machine.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::descriptor {

@@ -1,6 +1,5 @@
 #include "datasets/collect/collect_starts.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
@@ -12,14 +11,11 @@
 #include "descriptor/machine/machine.h"
 #include "descriptor/machine/memory.h"
 #include "descriptor/runtimes/libtorch_runtime.h"
-#include "descriptor/timing/timing.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
-#include "nasbench/support/passing_file.h"
-#include "nasbench/support/text.h"
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot::datasets {
 namespace {

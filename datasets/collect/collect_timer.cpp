@@ -1,6 +1,5 @@
 #include "datasets/collect/collect_timer.h"
 
-#include <algorithm>
 #include <exception>
 #include <new>
 

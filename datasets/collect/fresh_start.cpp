@@ -1,13 +1,9 @@
 #include "datasets/collect/fresh_start.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
-#include <utility>
 
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
@@ -15,12 +11,10 @@
 #include "descriptor/runtimes/opencv_dnn.h"
 #include "descriptor/timing/contention.h"
 #include "nasbench/support/elapsed.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
-#include "nasbench/support/passing_file.h"
-#include "nasbench/support/text.h"
+#include "nasbench/support/temporaries.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::datasets {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <limits>
 #include <sstream>
-#include <system_error>
 
 #include "datasets/tables/csv.h"
 #include "datasets/tables/findings.h"

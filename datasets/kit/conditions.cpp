@@ -1,11 +1,9 @@
 #include "datasets/kit/conditions.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
 namespace {

@@ -1,21 +1,12 @@
 #include "datasets/kit/converted.h"
 
-#include <algorithm>
-#include <array>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <set>
-#include <string_view>
-#include <system_error>
 
 #include "datasets/tables/csv.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
 namespace {

@@ -1,14 +1,10 @@
 #include "datasets/kit/joined_sources.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <unordered_map>
-#include <utility>
 
 #include "datasets/pool/joined_pools.h"
-#include "datasets/tables/measurements.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
 

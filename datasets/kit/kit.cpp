@@ -1,13 +1,6 @@
 #include "datasets/kit/kit.h"
 
-#include <algorithm>
-#include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
-#include <system_error>
-#include <utility>
 
 #include "datasets/kit/converted.h"
 #include "datasets/kit/kit_manifest.h"
@@ -17,7 +10,6 @@
 #include "nasbench/graph/onnx.h"
 #include "nasbench/graph/onnx_external.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/temporaries.h"

@@ -1,10 +1,5 @@
 #include "datasets/kit/kit_manifest.h"
 
-#include <algorithm>
-#include <set>
-#include <system_error>
-#include <utility>
-
 #include "datasets/pool/device_file.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/graph/onnx.h"
@@ -18,9 +13,8 @@ using nlohmann::json;
 
 bool is_model_id(std::string_view id) {
   constexpr std::size_t longest = 64;
-  return !id.empty() && id.size() <= longest && std::all_of(id.begin(), id.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  return is_filled(id) && id.size() <= longest &&
+         id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
 
 /// In models.tsv, and the key under which the manifest describes the model.
@@ -77,12 +71,6 @@ std::string shapes_text(const std::vector<nasbench::NetworkInput>& inputs) {
   return text;
 }
 
-std::string read_operation(const JsonReader& reader) {
-  std::string operation = reader.text("name", "");
-  if (operation.empty()) reader.fail("name", "the operator's name", reader.require("name", "a name"));
-  return operation;
-}
-
 ChainNetwork read_surroundings(const JsonReader& reader) {
   ChainNetwork network;
   const int channels = reader.whole_number("channels", 0, 0), resolution = reader.whole_number("resolution", 0, 0);
@@ -92,7 +80,7 @@ ChainNetwork read_surroundings(const JsonReader& reader) {
 
 ChainNetwork read_chain(const JsonReader& reader, const NetworkSpace& space) {
   ChainNetwork network;
-  network.operation = read_operation(reader);
+  network.operation = reader.text_that("name", "the operator's name", is_filled);
   network.key = read_operator_key(reader, network.operation, space);
   const json& repeats = reader.require("repeats", "how often the operation stands in the chain");
   network.repeats = reader.whole_number_of(repeats, reader.full("repeats"), 1);
@@ -101,12 +89,10 @@ ChainNetwork read_chain(const JsonReader& reader, const NetworkSpace& space) {
 
 /// As in converted.tsv.
 std::string read_converted(const JsonReader& model) {
-  const json* converted = model.find("converted");
-  if (converted == nullptr) return {};
-  const JsonReader reader(*converted, model.file(), model.full("converted"));
+  const std::optional<JsonReader> converted = model.object("converted");
+  if (!converted) return {};
   std::string hashes;
-  for (const json& entry : reader.array("files")) {
-    const JsonReader file(entry, model.file(), reader.full("files"));
+  for (const JsonReader& file : converted->objects("files")) {
     hashes += (hashes.empty() ? "" : "+") + file.text("sha256", "");
   }
   return hashes;
@@ -114,28 +100,24 @@ std::string read_converted(const JsonReader& model) {
 
 KitModel read_model(const JsonReader& reader, const NetworkSpace& space) {
   KitModel model;
-  model.id = reader.text("id", "");
-  if (!is_model_id(model.id)) {
-    reader.fail("id", "lower-case letters, digits and '_'", reader.require("id", "the model's id"));
-  }
+  model.id = reader.text_that("id", "lower-case letters, digits and '_'", is_model_id);
   if (const std::string file = reader.text("file", ""); !file.empty()) {
     model.suffix = std::filesystem::path(file).extension().string();
   }
   model.sha256 = reader.text("sha256", "");
   model.converted_sha256 = read_converted(reader);
   model.runs = reader.whole_number("runs", 1, 1);
-  if (const json* op = reader.find("operator")) {
-    const JsonReader entry(*op, reader.file(), reader.full("operator"));
-    model.operator_name = read_operation(entry);
-    model.key = read_operator_key(entry, model.operator_name, space);
+  if (const auto op = reader.object("operator")) {
+    model.operator_name = op->text_that("name", "the operator's name", is_filled);
+    model.key = read_operator_key(*op, model.operator_name, space);
     return model;
   }
-  if (const json* chain = reader.find("chain")) {
-    model.chain = read_chain({*chain, reader.file(), reader.full("chain")}, space);
+  if (const auto chain = reader.object("chain")) {
+    model.chain = read_chain(*chain, space);
     return model;
   }
-  if (const json* surroundings = reader.find("surroundings")) {
-    model.chain = read_surroundings({*surroundings, reader.file(), reader.full("surroundings")});
+  if (const auto surroundings = reader.object("surroundings")) {
+    model.chain = read_surroundings(*surroundings);
     return model;
   }
   const json& text = reader.require("architecture", "an architecture, 'operator', 'chain' or 'surroundings'");

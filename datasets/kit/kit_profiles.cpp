@@ -2,13 +2,10 @@
 
 #include <cmath>
 #include <optional>
-#include <system_error>
 #include <unordered_map>
-#include <utility>
 
 #include "datasets/kit/board_results.h"
 #include "datasets/kit/kit_manifest.h"
-#include "datasets/kit/profile_formats.h"
 #include "datasets/kit/profile_matching.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/graph/onnx_reader.h"

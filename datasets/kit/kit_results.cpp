@@ -1,22 +1,14 @@
 #include "datasets/kit/kit_results.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <set>
 #include <sstream>
-#include <system_error>
-#include <utility>
 
 #include "datasets/kit/board_results.h"
 #include "datasets/pool/device_file.h"
 #include "descriptor/timing/timing.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
 namespace {

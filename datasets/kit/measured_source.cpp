@@ -1,19 +1,11 @@
 #include "datasets/kit/measured_source.h"
 
-#include <algorithm>
-#include <system_error>
-#include <utility>
-
 #include "datasets/kit/board_results.h"
-#include "datasets/kit/kit.h"
 #include "datasets/kit/kit_profiles.h"
 #include "datasets/pool/joined_pools.h"
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
-#include "datasets/tables/measurements.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/spaces/search_space.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 
 namespace tenshot::datasets {

@@ -1,5 +1,3 @@
-#include "datasets/kit/profile_formats.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,6 +5,7 @@
 #include <optional>
 #include <sstream>
 
+#include "datasets/kit/profile_matching.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/median.h"

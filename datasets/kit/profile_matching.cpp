@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <string_view>
-#include <utility>
 
-#include "nasbench/graph/operator_specification.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::datasets {

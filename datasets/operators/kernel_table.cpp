@@ -3,7 +3,6 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
-#include <utility>
 
 #include "datasets/tables/csv.h"
 #include "descriptor/timing/timing.h"

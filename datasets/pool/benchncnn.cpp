@@ -1,15 +1,10 @@
 #include "datasets/pool/benchncnn.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <optional>
 #include <unordered_set>
 
-#include "datasets/pool/wide_table_scan.h"
+#include "datasets/pool/wide_table_file.h"
 #include "datasets/tables/csv.h"
-#include "datasets/tables/measurements.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {

@@ -1,14 +1,10 @@
 #include "datasets/pool/describe.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <utility>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
 

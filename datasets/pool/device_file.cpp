@@ -1,37 +1,15 @@
 #include "datasets/pool/device_file.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <utility>
 
 #include "datasets/tables/space_files.h"
 #include "nasbench/spaces/specification_json.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::datasets {
 namespace {
 
 using nasbench::OperatorSequence;
 using nlohmann::json;
-
-std::string read_id(const JsonReader& reader) {
-  const json& id = reader.require("id", "the device-runtime's name");
-  if (!id.is_string() || !is_device_id(id.get_ref<const std::string&>())) {
-    reader.fail("id", std::string(device_id_rule), id);
-  }
-  return id.get<std::string>();
-}
-
-std::string read_latencies_name(const JsonReader& reader) {
-  const json* name = reader.find("latencies");
-  if (name == nullptr) return {};
-  if (!name->is_string() || !is_plain_file_name(name->get_ref<const std::string&>())) {
-    reader.fail("latencies", "the name of a file beside this one, without a folder, such as \"latencies.csv\"", *name);
-  }
-  return name->get<std::string>();
-}
 
 std::vector<int> read_input_shape(const JsonReader& reader) {
   std::vector<int> shape;
@@ -52,8 +30,7 @@ std::string read_environment(const JsonReader& reader) {
 template <class Row>
 Row read_row(const JsonReader& reader, const NetworkSpace& space) {
   Row row;
-  row.name = reader.text("name", "");
-  if (row.name.empty()) reader.fail("name", "a name", reader.require("name", "a name"));
+  row.name = reader.text_that("name", "a name", is_filled);
   row.key = read_operator_key(reader, row.name, space);
   row.latency_ms = reader.non_negative_of(reader.require("latency_ms", "a number of ms"), reader.full("latency_ms"));
   return row;
@@ -83,9 +60,9 @@ void require_nothing_measured(const HardwareDescriptor& descriptor, const std::s
 
 HardwareDescriptor read_descriptor(const JsonReader& device, const NetworkSpace& space) {
   HardwareDescriptor descriptor;
-  const json* object = device.find("descriptor");
-  if (object == nullptr) return descriptor;
-  const JsonReader reader(*object, device.file(), "descriptor");
+  const std::optional<JsonReader> found = device.object("descriptor");
+  if (!found) return descriptor;
+  const JsonReader& reader = *found;
   descriptor.source = reader.text("source", "none");
   const bool counts =
       descriptor.source == "perf_event" || descriptor.source == "perf_stat" || descriptor.source == "callgrind";
@@ -138,7 +115,7 @@ DeviceFile read_device_object(const json& object, const std::string& file, const
   DeviceFile result;
   result.space = &space_of(reader, kept);
   DeviceRuntime& device = result.device;
-  device.id = read_id(reader);
+  device.id = reader.text_that("id", std::string(device_id_rule), is_device_id);
   device.device = reader.text("device", device.id);
   device.runtime = reader.text("runtime", "");
   device.precision = reader.text("precision", "");
@@ -148,7 +125,11 @@ DeviceFile read_device_object(const json& object, const std::string& file, const
   device.environment = read_environment(reader);
   device.descriptor = read_descriptor(reader, *result.space);
   device.quantity = read_quantity(reader);
-  result.latencies = read_latencies_name(reader);
+  if (reader.find("latencies") != nullptr) {
+    result.latencies =
+        reader.text_that("latencies", "the name of a file beside this one, without a folder, such as \"latencies.csv\"",
+                         is_plain_file_name);
+  }
   return result;
 }
 
@@ -188,10 +169,7 @@ OperatorSequence key_by_name(const std::string& name, int channels, int resoluti
 
 bool is_device_id(std::string_view id) {
   constexpr std::size_t longest = 128;
-  return !id.empty() && id.size() <= longest && id.front() != '.' && std::all_of(id.begin(), id.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-           c == '-';
-  });
+  return is_plain_name(id) && id.size() <= longest && id.front() != '.';
 }
 
 DeviceFile device_file_from_json(const json& object, const std::string& file, const NetworkSpace* kept) {

@@ -1,9 +1,5 @@
 #include "datasets/pool/in_network.h"
 
-#include <algorithm>
-
-#include "nasbench/support/error.h"
-
 namespace tenshot::datasets {
 
 std::vector<ChainGraph> chain_graphs(const std::vector<nasbench::OperationChain>& chains) {

@@ -1,18 +1,13 @@
 #include "datasets/pool/joined_pools.h"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
 namespace {

@@ -1,9 +1,6 @@
 #include "datasets/pool/pool.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <system_error>
-#include <utility>
 
 #include "datasets/operators/kernel_table.h"
 #include "datasets/pool/device_file.h"
@@ -11,7 +8,6 @@
 #include "datasets/tables/space_files.h"
 #include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 

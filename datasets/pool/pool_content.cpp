@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <unordered_map>
 
 #include "datasets/pool/device_file.h"

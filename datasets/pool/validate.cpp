@@ -1,16 +1,12 @@
 #include "datasets/pool/validate.h"
 
-#include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <utility>
 
 #include "datasets/pool/device_file.h"
 #include "datasets/tables/csv.h"
 #include "datasets/tables/space_files.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 

@@ -1,18 +1,10 @@
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
-#include <unordered_set>
-#include <utility>
 
 #include "datasets/pool/device_file.h"
-#include "datasets/pool/pool.h"
-#include "datasets/pool/wide_table_scan.h"
-#include "datasets/tables/csv.h"
+#include "datasets/pool/wide_table_file.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 

@@ -3,17 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <system_error>
 #include <unordered_set>
 
 #include "datasets/pool/device_file.h"
-#include "datasets/pool/wide_table_scan.h"
 #include "datasets/tables/space_files.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 
 namespace tenshot::datasets {

@@ -1,11 +1,9 @@
 #include "datasets/tables/architecture_column.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "datasets/tables/measurements.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 

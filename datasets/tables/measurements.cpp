@@ -1,12 +1,9 @@
 #include "datasets/tables/measurements.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/words.h"

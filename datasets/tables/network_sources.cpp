@@ -1,13 +1,7 @@
 #include "datasets/tables/network_sources.h"
 
-#include <algorithm>
 #include <iterator>
-#include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <system_error>
-#include <utility>
 
 #include "datasets/tables/csv.h"
 #include "datasets/tables/network_sources.h"

@@ -1,18 +1,9 @@
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <iterator>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <utility>
 
 #include "datasets/tables/csv.h"
 #include "datasets/tables/network_sources.h"
 #include "datasets/tables/operator_latencies.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"

@@ -1,13 +1,10 @@
 #include "datasets/tables/space_files.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <unordered_set>
 
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 

@@ -15,8 +15,8 @@
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers_below.h"
-#include "nasbench/support/passing_file.h"
 #include "nasbench/support/random.h"
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot::descriptor {
 namespace {

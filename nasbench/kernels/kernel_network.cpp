@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"

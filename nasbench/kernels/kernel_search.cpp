@@ -4,7 +4,6 @@
 #include <functional>
 #include <iterator>
 #include <queue>
-#include <set>
 
 #include "nasbench/support/text.h"
 

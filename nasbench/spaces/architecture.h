@@ -37,15 +37,10 @@ class Architecture {
       : many_(other.many_ ? std::make_unique<Many>(*other.many_) : nullptr), few_(other.few_), size_(other.size_) {}
   Architecture(Architecture&& other) noexcept
       : many_(std::move(other.many_)), few_(other.few_), size_(std::exchange(other.size_, std::uint8_t{0})) {}
-  Architecture& operator=(const Architecture& other) {
-    if (this != &other) *this = Architecture(other);
-    return *this;
-  }
-  Architecture& operator=(Architecture&& other) noexcept {
-    if (this == &other) return *this;
+  Architecture& operator=(Architecture other) noexcept {
     many_ = std::move(other.many_);
     few_ = other.few_;
-    size_ = std::exchange(other.size_, std::uint8_t{0});
+    size_ = other.size_;
     return *this;
   }
   ~Architecture() = default;

@@ -2,7 +2,6 @@
 #include <set>
 
 #include "nasbench/spaces/layered_levels.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -38,23 +37,9 @@ void require_body(const JsonReader& reader, const json& object, const std::strin
 /// The name of an option that is as it should be, but for a name that another one has.
 std::string option_name(const json& object, const std::string& file, const std::string& where) {
   const JsonReader reader(object, file, where);
-  const std::string name = reader.text("name", "");
-  if (!is_option_name(name)) {
-    reader.fail("name", "a name without blanks, commas, quotes and '|'",
-                reader.require("name", "the name of the option"));
-  }
+  const std::string name = reader.text_that("name", "a name without blanks, commas, quotes and '|'", is_option_name);
   require_body(reader, object, file, where + ": option '" + name + "'");
   return name;
-}
-
-/// The name of the tensor that a layer gives; empty where it gives it none.
-std::string tensor_name(const JsonReader& layer) {
-  const json* name = layer.find("as");
-  if (name == nullptr) return {};
-  if (!name->is_string() || !is_name(name->get_ref<const std::string&>())) {
-    layer.fail("as", "a name of letters, digits and '_'", *name);
-  }
-  return name->get<std::string>();
 }
 
 }  // namespace
@@ -100,6 +85,9 @@ void LayeredSpace::read_layer(const json& object, const std::string& place) {
                       std::to_string(layers_.size() + static_cast<std::size_t>(repeat)) + " layers, at most " +
                       std::to_string(most_layers) + " are supported");
   }
+  // Of the tensor that the layer gives.
+  const std::string name =
+      layer.find("as") == nullptr ? "" : layer.text_that("as", "a name of letters, digits and '_'", is_name);
   read_options(object, made);
   if (alternative_count(made) > most_options) {
     throw FormatError(file_ + ": " + place + ": has " + std::to_string(alternative_count(made)) +
@@ -110,7 +98,7 @@ void LayeredSpace::read_layer(const json& object, const std::string& place) {
     layers_.push_back(made);
     if (copy > 0) layers_.back().stride = 1;
     layers_.back().takes = copy == 0 && object.contains("from");
-    if (copy + 1 == repeat) layers_.back().name = tensor_name(layer);
+    if (copy + 1 == repeat) layers_.back().name = name;
   }
 }
 

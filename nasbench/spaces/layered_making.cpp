@@ -3,7 +3,6 @@
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/spaces/layered_expansion.h"
 #include "nasbench/spaces/layered_levels.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/text.h"
 

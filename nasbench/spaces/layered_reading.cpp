@@ -1,6 +1,4 @@
-
 #include "nasbench/spaces/layered_levels.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -24,11 +22,7 @@ void require_keys(const json& object, const std::string& file, const std::string
 }
 
 bool is_space_name(std::string_view name) {
-  return !name.empty() && name.size() <= longest_name && name.front() != '.' && name.front() != '-' &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-                  c == '.';
-         });
+  return is_plain_name(name) && name.size() <= longest_name && name.front() != '.' && name.front() != '-';
 }
 
 }  // namespace
@@ -46,11 +40,7 @@ LayeredSpace::LayeredSpace(const json& definition, const std::string& file)
   require_keys(*definition_, file_, "",
                {"format", "name", "comment", "input", "classes", "templates", "option_sets", "stem", "layers", "head",
                 "resolution", "width", "outputs"});
-  name_ = reader.text("name", "");
-  if (!is_space_name(name_)) {
-    reader.fail("name", "letters, digits, '.', '_' and '-', at most 100",
-                reader.require("name", "the name of the space"));
-  }
+  name_ = reader.text_that("name", "letters, digits, '.', '_' and '-', at most 100", is_space_name);
   const JsonReader input(reader.require("input", R"({"channels": 3, "resolution": 224})"), file_, "input");
   require_keys(*reader.find("input"), file_, "input: ", {"channels", "resolution"});
   input_channels_ = input.whole_number("channels", 1, 3);
@@ -94,9 +84,9 @@ void LayeredSpace::read_widths(const json& definition) {
   if (width == nullptr) return;
   const bool is_list = width->is_array();
   if (!is_list && !width->is_object()) reader.fail("width", R"({"multipliers": [0.5, 1], "multiple_of": 8})", *width);
-  const json& list = is_list ? *width : JsonReader(*width, file_, "width").array("multipliers");
   if (!is_list) require_keys(*width, file_, "width: ", {"multipliers", "multiple_of"});
-  const int multiple = is_list ? 8 : JsonReader(*width, file_, "width").whole_number("multiple_of", 1, 8);
+  const json& list = is_list ? *width : reader.object("width")->array("multipliers");
+  const int multiple = is_list ? 8 : reader.object("width")->whole_number("multiple_of", 1, 8);
   if (list.empty() || list.size() > most_widths) {
     throw FormatError(file_ + ": width has " + std::to_string(list.size()) + " multipliers, expected 1 to " +
                       std::to_string(most_widths));

@@ -1,12 +1,8 @@
 #include "nasbench/spaces/layered_space.h"
 
-#include <algorithm>
-#include <map>
 #include <mutex>
-#include <utility>
 
 #include "nasbench/spaces/layered_levels.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/text.h"
 

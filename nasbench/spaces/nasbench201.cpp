@@ -1,10 +1,4 @@
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <string>
-
 #include "nasbench/spaces/nasbench201_network.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {

@@ -1,12 +1,6 @@
 #include "nasbench/spaces/nasbench201_network.h"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <string>
-
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
 namespace {

@@ -1,11 +1,8 @@
 #include "nasbench/spaces/network_space.h"
 
-#include <array>
-
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/search_space.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {

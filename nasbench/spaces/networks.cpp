@@ -1,16 +1,12 @@
 #include "nasbench/spaces/networks.h"
 
-#include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <unordered_map>
-#include <utility>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/operator_products.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 

@@ -1,11 +1,8 @@
-#include <algorithm>
 #include <set>
 #include <unordered_map>
-#include <utility>
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/specification_json.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"

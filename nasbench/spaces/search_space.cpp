@@ -1,10 +1,7 @@
 #include "nasbench/spaces/search_space.h"
 
-#include <algorithm>
 #include <functional>
 #include <limits>
-
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
 namespace {

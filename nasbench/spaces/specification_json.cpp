@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {

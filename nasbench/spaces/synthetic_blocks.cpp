@@ -1,13 +1,9 @@
-#include "nasbench/spaces/synthetic_blocks.h"
-
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/spaces/synthetic_networks.h"
 #include "nasbench/support/random.h"
 
 namespace tenshot::nasbench {

@@ -1,12 +1,9 @@
-#include "nasbench/spaces/synthetic_cnn.h"
-
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <string>
-#include <vector>
 
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/spaces/synthetic_networks.h"
 #include "nasbench/support/random.h"
 
 namespace tenshot::nasbench {

@@ -1,7 +1,5 @@
 #include "nasbench/structures/cell_structures.h"
 
-#include <algorithm>
-
 namespace tenshot::nasbench {
 namespace {
 

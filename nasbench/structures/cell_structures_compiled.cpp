@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "nasbench/structures/cell_structures.h"
 
 namespace tenshot::nasbench {

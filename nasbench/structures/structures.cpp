@@ -1,9 +1,7 @@
 #include "nasbench/structures/structures.h"
 
 #include <unordered_map>
-#include <utility>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {

@@ -6,11 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
-#include <cstdio>
 #include <iostream>
 #include <optional>
-#include <system_error>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/temporaries.h"

@@ -35,6 +35,12 @@ std::string JsonReader::text(const char* key, std::string otherwise) const {
   return value->get<std::string>();
 }
 
+std::string JsonReader::text_that(const char* key, const std::string& expected, bool (*holds)(std::string_view)) const {
+  const json& value = require(key, expected.c_str());
+  if (!value.is_string() || !holds(value.get_ref<const std::string&>())) fail(key, expected, value);
+  return value.get<std::string>();
+}
+
 int JsonReader::whole_number(const char* key, int least, int otherwise) const {
   const json* value = find(key);
   return value == nullptr ? otherwise : whole_number_of(*value, full(key), least);
@@ -64,6 +70,11 @@ const json& JsonReader::array(const char* key) const {
   if (value == nullptr) return none;
   if (!value->is_array()) fail(key, "a list", *value);
   return *value;
+}
+
+std::optional<JsonReader> JsonReader::object(const char* key) const {
+  const json* value = find(key);
+  return value == nullptr ? std::nullopt : std::optional<JsonReader>(std::in_place, *value, file_, full(key));
 }
 
 std::vector<JsonReader> JsonReader::objects(const char* key) const {
@@ -112,6 +123,11 @@ bool is_plain_file_name(std::string_view name) {
     return byte >= 0x20 && byte != 0x7F && c != '/' && c != '\\' && c != ':';
   });
   return ordinary && !name.empty() && name.size() <= 255 && name != "." && name != ".." && name != "-";
+}
+
+bool is_plain_name(std::string_view text) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return is_filled(text) && text.find_first_not_of(plain) == std::string_view::npos;
 }
 
 std::string json_reason(const json::exception& error) {

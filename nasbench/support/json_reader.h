@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,12 @@ nlohmann::json parse_json(std::string_view text, const std::string& file);
 /// True for a file name that stays in its folder, and is not "-" (standard input).
 bool is_plain_file_name(std::string_view name);
 
+/// True for a text of letters, digits, '.', '_' and '-', at least one.
+bool is_plain_name(std::string_view text);
+
+/// True for a text that is not empty.
+inline bool is_filled(std::string_view text) { return !text.empty(); }
+
 /// One object: reads its keys. Keys nobody asks for are ignored. All members throw FormatError.
 class JsonReader {
  public:
@@ -29,13 +36,17 @@ class JsonReader {
   const nlohmann::json& require(const char* key, const char* expected) const;
 
   std::string text(const char* key, std::string otherwise) const;
+  /// The text of a key that has to be there, and that `holds`.
+  std::string text_that(const char* key, const std::string& expected, bool (*holds)(std::string_view)) const;
   /// From `least` to 10⁹.
   int whole_number(const char* key, int least, int otherwise) const;
   int whole_number_of(const nlohmann::json& value, const std::string& place, int least) const;
   double non_negative_of(const nlohmann::json& value, const std::string& place) const;
   /// An empty list where the key is absent.
   const nlohmann::json& array(const char* key) const;
-  /// The same of a list of objects.
+  /// The object under a key; nothing where it is absent.
+  std::optional<JsonReader> object(const char* key) const;
+  /// A list of objects; an empty one where the key is absent.
   std::vector<JsonReader> objects(const char* key) const;
 
   /// Key "format" must be `format` ("tenshot.device/1"); a newer version is said to be one. `kind`: "device file".

@@ -4,40 +4,26 @@
 #include <cctype>
 #include <set>
 #include <tuple>
-#include <utility>
+
+#include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot {
 namespace {
 
-/// The letters and digits of a name, in lower case.
-std::string letters_of(const std::string& name) {
-  std::string letters;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0) letters.push_back(static_cast<char>(std::tolower(byte)));
-  }
-  return letters;
-}
-
 /// The words of a name, in lower case: what stands between marks.
-std::set<std::string> words_of(const std::string& name) {
-  std::set<std::string> words;
-  std::string word;
-  for (const char c : name + " ") {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0) {
-      word.push_back(static_cast<char>(std::tolower(byte)));
-    } else if (!word.empty()) {
-      words.insert(std::exchange(word, {}));
-    }
+std::vector<std::string> words_in(const std::string& name) {
+  std::string marked = name;
+  for (char& c : marked) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = ' ';
   }
-  return words;
+  return filled_parts(lower_case(marked), " ");
 }
 
 /// The letters of the words that both have.
-std::size_t shared_letters(const std::set<std::string>& a, const std::set<std::string>& b) {
+std::size_t shared_letters(const std::set<std::string>& a, const std::vector<std::string>& b) {
   std::size_t letters = 0;
-  for (const std::string& word : a) letters += b.count(word) != 0 ? word.size() : 0;
+  for (const std::string& word : std::set<std::string>(b.begin(), b.end())) letters += a.count(word) * word.size();
   return letters;
 }
 
@@ -77,13 +63,15 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 std::vector<std::string> nearest_names(const std::string& word, const std::vector<std::string>& known,
                                        std::size_t most) {
   constexpr std::size_t longest_word = 200;
-  const std::string letters = letters_of(word.substr(0, longest_word));
-  const std::set<std::string> words = words_of(word.substr(0, longest_word));
+  const std::vector<std::string> parts = words_in(word.substr(0, longest_word));
+  const std::string letters = joined(parts, "");
+  const std::set<std::string> words(parts.begin(), parts.end());
   std::vector<std::tuple<bool, std::size_t, std::size_t, std::string>> ranked;
   for (const std::string& name : known) {
-    const std::string own = letters_of(name);
+    const std::vector<std::string> own_words = words_in(name);
+    const std::string own = joined(own_words, "");
     const bool contains = !letters.empty() && own.find(letters) != std::string::npos;
-    const std::size_t missing = letters.size() - shared_letters(words, words_of(name));
+    const std::size_t missing = letters.size() - shared_letters(words, own_words);
     ranked.emplace_back(!contains, missing, edit_distance(letters, own), name);
   }
   std::sort(ranked.begin(), ranked.end());

@@ -8,15 +8,16 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
+#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 
@@ -146,6 +147,13 @@ void remove_stale_temporaries_of(const fs::path& target) {
   }
 }
 
+PassingFile::~PassingFile() {
+  registered_.finish([this] {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  });
+}
+
 void remove_stale_folders(const fs::path& parent, const std::string& prefix) {
   const std::string start = prefix + "-";
   std::error_code error;
@@ -160,6 +168,29 @@ void remove_stale_folders(const fs::path& parent, const std::string& prefix) {
     std::error_code ignored;
     fs::remove_all(entry, ignored);
   }
+}
+
+TemporaryFolder::TemporaryFolder() {
+  const std::string prefix = "tenshot";
+  std::error_code failed;
+  const fs::path parent = fs::temp_directory_path(failed);
+  if (failed) throw FileError("there is no folder for temporary files: set TMPDIR to one (" + failed.message() + ")");
+  remove_stale_folders(parent, prefix);
+  std::string name = (parent / (prefix + "-" + std::to_string(::getpid()) + "-XXXXXX")).string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw FileError(parent.string() + ": cannot make a temporary folder there: " + std::strerror(errno));
+  }
+  path_ = name;
+  registered_.emplace(path_, [this] {
+    in_use_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (in_use_ >= 0) mark_as_used(in_use_);
+  });
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+  if (in_use_ >= 0) ::close(in_use_);
 }
 
 }  // namespace tenshot

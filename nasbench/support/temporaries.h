@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace tenshot {
@@ -46,5 +47,38 @@ void remove_stale_temporaries_of(const std::filesystem::path& target);
 
 /// Removes temporary folders called PREFIX-PID-… below `parent` that dead processes of this user left.
 void remove_stale_folders(const std::filesystem::path& parent, const std::string& prefix);
+
+/// A file that somebody else writes: removed with this, or when a signal ends the process.
+class PassingFile {
+ public:
+  explicit PassingFile(const std::filesystem::path& path) : path_(path), registered_(path, [] {}) {}
+  ~PassingFile();
+  PassingFile(const PassingFile&) = delete;
+  PassingFile& operator=(const PassingFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  RegisteredTemporary registered_;
+};
+
+/// A folder of its own below the system's temporary one, tenshot-PID-…, removed with all that is in it. Making one
+/// removes those that killed processes of the same user left.
+class TemporaryFolder {
+ public:
+  /// Throws FileError where none can be made.
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  std::optional<RegisteredTemporary> registered_;
+  int in_use_ = -1;  ///< the folder, open and marked
+};
 
 }  // namespace tenshot

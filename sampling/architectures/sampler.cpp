@@ -1,9 +1,5 @@
 #include "sampling/architectures/sampler.h"
 
-#include <algorithm>
-#include <array>
-
-#include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
 #include "nasbench/support/text.h"
 

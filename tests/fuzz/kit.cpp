@@ -6,7 +6,7 @@
 
 #include "datasets/kit/kit_results.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace tenshot;

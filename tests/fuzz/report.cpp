@@ -3,7 +3,7 @@
 #include "trainer/report/report.h"
 
 #include "nasbench/support/files.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace tenshot;

@@ -7,7 +7,7 @@
 #include "datasets/tables/measurements.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/spaces/search_space.h"
-#include "nasbench/spaces/synthetic_cnn.h"
+#include "nasbench/spaces/synthetic_networks.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "tests/integration/program.h"

@@ -9,7 +9,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
-#include "nasbench/support/passing_file.h"
+#include "nasbench/support/temporaries.h"
 #include "trainer/cli/cold.h"
 #include "trainer/cold/start_calibration.h"
 

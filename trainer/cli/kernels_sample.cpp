@@ -8,7 +8,7 @@
 #include "descriptor/timing/timing.h"
 #include "nasbench/kernels/kernel_network.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/spaces/synthetic_cnn.h"
+#include "nasbench/spaces/synthetic_networks.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"

@@ -10,7 +10,7 @@
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot::datasets {
 

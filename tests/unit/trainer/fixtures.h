@@ -6,7 +6,7 @@
 
 #include "datasets/pool/pool.h"
 #include "nasbench/support/random.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "trainer/core/predictor.h"
 #include "trainer/core/remark.h"
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "datasets/kit/kit_profiles.h"
-#include "datasets/kit/profile_formats.h"
 #include "datasets/kit/profile_matching.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"

@@ -11,7 +11,7 @@
 #include "descriptor/machine/child_process.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot::descriptor {
 namespace {

@@ -17,7 +17,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/random.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot::descriptor {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_reader.h"
-#include "nasbench/spaces/synthetic_cnn.h"
+#include "nasbench/spaces/synthetic_networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 

@@ -11,7 +11,7 @@
 
 #include "nasbench/formats/tflite_reader.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "tests/unit/nasbench/graph/network_text.h"
 
 // TensorFlow Lite files that tests build by hand.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "nasbench/support/files.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "tests/unit/nasbench/graph/network_text.h"
 
 namespace tenshot::nasbench {

@@ -9,7 +9,7 @@
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "tests/unit/nasbench/formats/crafted_tflite.h"
 #include "tests/unit/nasbench/graph/network_text.h"
 

@@ -10,7 +10,7 @@
 
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "tests/unit/nasbench/graph/network_text.h"
 
 // ONNX models that tests of the reader build by hand.

@@ -13,7 +13,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/random.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "tests/unit/nasbench/graph/network_fixtures.h"
 
 namespace tenshot::nasbench {

@@ -9,7 +9,7 @@
 
 #include "experiments/kernels/published_cnn.h"
 #include "nasbench/graph/onnx_reader.h"
-#include "nasbench/spaces/synthetic_cnn.h"
+#include "nasbench/spaces/synthetic_networks.h"
 #include "nasbench/support/error.h"
 #include "tests/unit/nasbench/graph/network_fixtures.h"
 

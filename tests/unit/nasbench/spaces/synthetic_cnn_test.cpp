@@ -1,5 +1,3 @@
-#include "nasbench/spaces/synthetic_cnn.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -8,8 +6,9 @@
 
 #include "nasbench/graph/onnx.h"
 #include "nasbench/graph/onnx_reader.h"
+#include "nasbench/spaces/synthetic_networks.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot::nasbench {
 namespace {

@@ -12,7 +12,7 @@
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot::nasbench {
 namespace {

@@ -14,7 +14,6 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/temporary_folder.h"
 
 namespace tenshot {
 namespace {

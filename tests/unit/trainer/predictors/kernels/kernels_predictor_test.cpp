@@ -9,7 +9,7 @@
 #include "nasbench/kernels/kernel_network.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "trainer/networks/exporting.h"
 #include "trainer/predictors/kernels/kernel_sampling.h"
 #include "trainer/predictors/registry.h"

@@ -15,7 +15,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "tests/unit/trainer/predictors/operators/specifications.h"
 #include "trainer/core/adaptation.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nasbench/spaces/search_space.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "trainer/networks/exporting.h"
 #include "trainer/predictors/operators/encoded_features.h"
 #include "trainer/predictors/operators/operators_predictor.h"
