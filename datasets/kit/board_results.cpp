@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <sstream>
 
 #include "datasets/tables/csv.h"
 #include "datasets/tables/findings.h"
@@ -14,7 +13,6 @@
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
-#include "nasbench/support/words.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -125,11 +123,9 @@ std::vector<double> times_from_json(std::string_view text, const std::string& fi
 
 std::vector<double> times_from_lines(std::string_view text, const std::string& file) {
   std::vector<double> times;
-  std::istringstream lines{std::string(text)};
   std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : lines_of(text)) {
     ++number;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
     if (trimmed(line).empty()) continue;
     const std::optional<double> time = parse_number(line);
     if (!time) throw FormatError(file + ":" + std::to_string(number) + ": '" + excerpt(line) + "' is no number of ms");
@@ -142,14 +138,14 @@ std::vector<double> times_from_perf_test(std::string_view text, const std::strin
   constexpr int fields_after_time = 3;  // counted from the right: the model's name may hold commas
   constexpr double ms_per_s = 1000;
   std::vector<double> times;
-  for (const std::string& line : parts_between(std::string(text), "\n")) {
+  for (const std::string_view line : split(text, '\n')) {
     std::size_t end = line.size();
     int fields = 0;
     for (; fields < fields_after_time && end != std::string::npos && end != 0; ++fields) end = line.rfind(',', end - 1);
     if (fields < fields_after_time || end == std::string::npos || end == 0) continue;
     const std::size_t begin = line.rfind(',', end - 1);
     if (begin == std::string::npos) continue;
-    const std::optional<double> seconds = parse_number(std::string_view(line).substr(begin + 1, end - begin - 1));
+    const std::optional<double> seconds = parse_number(line.substr(begin + 1, end - begin - 1));
     if (seconds) times.push_back(*seconds * ms_per_s);
   }
   return checked(std::move(times), file);
@@ -182,9 +178,10 @@ std::map<std::string, PerfStatCount> parse_perf_stat(std::string_view text) {
 KitNotes read_notes(const std::filesystem::path& path) {
   KitNotes notes;
   if (!is_file(path)) return notes;
-  for (const std::string& line : parts_between(read_file(path), "\n")) {
+  const std::string text = read_file(path);
+  for (const std::string_view line : split(text, '\n')) {
     const std::size_t equals = line.find('=');
-    if (equals == std::string::npos || equals == 0) continue;
+    if (equals == std::string_view::npos || equals == 0) continue;
     notes.emplace(excerpt(trimmed(line.substr(0, equals))), excerpt(trimmed(line.substr(equals + 1)), 200));
   }
   return notes;
@@ -196,14 +193,12 @@ std::string note(const KitNotes& notes, const std::string& key) {
 }
 
 std::vector<double> read_times(const std::filesystem::path& folder, const KitNotes& meta) {
-  const auto text = [&](const char* name) { return read_file(folder / name); };
-  const auto file = [&](const char* name) { return (folder / name).string(); };
-  if (is_file(folder / "times.json")) {
-    const double warmup_ms = parse_number(note(meta, "warmup_ms")).value_or(0);
-    return times_from_json(text("times.json"), file("times.json"), warmup_ms);
-  }
-  if (is_file(folder / "times.txt")) return times_from_lines(text("times.txt"), file("times.txt"));
-  if (is_file(folder / "perf_test.txt")) return times_from_perf_test(text("perf_test.txt"), file("perf_test.txt"));
+  const std::filesystem::path json = folder / "times.json", lines = folder / "times.txt",
+                              perf_test = folder / "perf_test.txt";
+  const double warmup_ms = parse_number(note(meta, "warmup_ms")).value_or(0);
+  if (is_file(json)) return times_from_json(read_file(json), json.string(), warmup_ms);
+  if (is_file(lines)) return times_from_lines(read_file(lines), lines.string());
+  if (is_file(perf_test)) return times_from_perf_test(read_file(perf_test), perf_test.string());
   throw FormatError(folder.string() + ": has neither times.json, times.txt nor perf_test.txt");
 }
 
@@ -233,21 +228,16 @@ std::vector<double> counted_events(const std::filesystem::path& folder, std::set
 }
 
 std::optional<double> clock_level(const std::vector<NotedClocks>& architectures) {
-  std::vector<NotedClocks> steady;
-  std::size_t known = 0;
-  for (const NotedClocks& clocks : architectures) {
-    if (!clocks.before) continue;
-    ++known;
-    if (clocks.steady) steady.push_back(clocks);
-  }
+  const auto known = std::count_if(architectures.begin(), architectures.end(),
+                                   [](const NotedClocks& clocks) { return clocks.before.has_value(); });
   double level = 0;
-  std::size_t most = 0;
-  for (const NotedClocks& one : steady) {
+  std::ptrdiff_t most = 0;
+  for (const NotedClocks& one : architectures) {
+    if (!one.before || !one.steady) continue;
     const auto candidate = static_cast<double>(*one.before);
-    const auto like =
-        static_cast<std::size_t>(std::count_if(steady.begin(), steady.end(), [&](const NotedClocks& other) {
-          return is_like(static_cast<double>(*other.before), candidate, other.fixed);
-        }));
+    const auto like = std::count_if(architectures.begin(), architectures.end(), [&](const NotedClocks& other) {
+      return other.before && other.steady && is_like(static_cast<double>(*other.before), candidate, other.fixed);
+    });
     if (like > most || (like == most && candidate > level)) {
       most = like;
       level = candidate;

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "datasets/kit/board_results.h"
 #include "datasets/pool/device_file.h"
@@ -52,17 +51,24 @@ class Reader {
 
  private:
   void find(KitProblem problem, const KitModel* model, const std::string& detail, bool left_out) {
-    KitFinding finding{problem, model == nullptr ? "" : model->id, detail, left_out, {}};
-    if (model != nullptr) {
-      finding.message = model->id;
-      if (model->is_architecture()) {
-        finding.message += " (" + results_.manifest.space->format(model->architecture) + ")";
-      }
-      finding.message += ": ";
+    std::string message = model == nullptr ? "" : model->id;
+    if (model != nullptr && model->is_architecture()) {
+      message += " (" + results_.manifest.space->format(model->architecture) + ")";
     }
-    finding.message +=
-        std::string(name(problem)) + (detail.empty() ? "" : ": " + detail) + (left_out ? "; left out" : "");
-    results_.findings.push_back(std::move(finding));
+    message += (model == nullptr ? "" : ": ") + std::string(name(problem));
+    message += (detail.empty() ? "" : ": " + detail) + (left_out ? "; left out" : "");
+    results_.findings.push_back({problem, model == nullptr ? "" : model->id, detail, left_out, std::move(message)});
+  }
+
+  /// A model whose measurement is not used.
+  std::nullopt_t leave_out(KitProblem problem, const KitModel& model, const std::string& detail) {
+    find(problem, &model, detail, true);
+    return std::nullopt;
+  }
+
+  static std::string first_line(const std::filesystem::path& file) {
+    const std::string text = read_file(file);
+    return text.substr(0, text.find('\n'));
   }
 
   static NotedClocks clocks_of(const KitNotes& meta) {
@@ -87,38 +93,28 @@ class Reader {
     const std::filesystem::path folder = results_folder_ / model.id;
     std::error_code ignored;
     if (std::filesystem::is_regular_file(folder / "failed.txt", ignored)) {
-      std::istringstream why(read_file(folder / "failed.txt"));
-      std::string line;
-      std::getline(why, line);
-      find(KitProblem::failed, &model, excerpt(line, 200), true);
-      return std::nullopt;
+      return leave_out(KitProblem::failed, model, excerpt(first_line(folder / "failed.txt"), 200));
     }
     const KitNotes meta = read_notes(folder / "meta.txt");
     // What the user did not convert was not to be measured.
     const bool converted = !note(results_.run, "converted").empty();
     if (meta.empty() && converted && model.converted_sha256.empty() && !model.is_architecture()) return std::nullopt;
-    if (meta.empty()) {
-      find(KitProblem::not_measured, &model, "", true);
-      return std::nullopt;
-    }
+    if (meta.empty()) return leave_out(KitProblem::not_measured, model, "");
     if (note(meta, "sha256") != (converted ? model.converted_sha256 : model.sha256)) {
-      find(KitProblem::other_model, &model,
-           "the results are of a model with hash '" + excerpt(note(meta, "sha256"), 12) + "…'", true);
-      return std::nullopt;
+      return leave_out(KitProblem::other_model, model,
+                       "the results are of a model with hash '" + excerpt(note(meta, "sha256"), 12) + "…'");
     }
     const NotedClocks clocks = clocks_of(meta);
     if (clock_level_ && !is_at_level(clocks, *clock_level_)) {
-      find(KitProblem::other_clock, &model,
-           in_words(clocks, *clock_level_) + "; run measure.sh again to measure it anew", true);
-      return std::nullopt;
+      return leave_out(KitProblem::other_clock, model,
+                       in_words(clocks, *clock_level_) + "; run measure.sh again to measure it anew");
     }
     descriptor::Timing timing;
     try {
       times_ = read_times(folder, meta);
       timing = descriptor::summarise(times_);
     } catch (const Error& error) {
-      find(KitProblem::unreadable, &model, error.what(), true);
-      return std::nullopt;
+      return leave_out(KitProblem::unreadable, model, error.what());
     }
     judge(model, meta, timing);
     return timing;
@@ -133,9 +129,9 @@ class Reader {
       results_.latencies.push_back({model.architecture, entry.latency_ms});
     } else if (*entry.problem == Problem::missing) {
       const std::string why = note(results_.quantities, std::string(name(results_.quantity)) + "_missing");
-      find(KitProblem::not_measured, &model, key + (why.empty() ? "" : " (" + why + ")"), true);
+      leave_out(KitProblem::not_measured, model, key + (why.empty() ? "" : " (" + why + ")"));
     } else {
-      find(KitProblem::unreadable, &model, key + " is '" + excerpt(text) + "'", true);
+      leave_out(KitProblem::unreadable, model, key + " is '" + excerpt(text) + "'");
     }
   }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "datasets/kit/profile_matching.h"
+#include "datasets/tables/csv.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/median.h"
@@ -91,7 +92,7 @@ std::vector<LayerTime> of_onnxruntime(const json& events, const std::string& fil
   return runs.layers(true);
 }
 
-std::vector<std::string> split(const std::string& line, char separator) {
+std::vector<std::string> fields_of(const std::string& line, char separator) {
   std::vector<std::string> fields;
   std::istringstream parts(line);
   for (std::string field; std::getline(parts, field, separator);) fields.emplace_back(trimmed(field));
@@ -130,10 +131,9 @@ void leave_out_delegates(std::vector<LayerTime>& layers) {
 /// subgraphs are parts of a row of the first.
 std::vector<LayerTime> of_benchmark_model(std::string_view text, const std::string& file) {
   std::vector<LayerTime> layers;
-  std::istringstream lines{std::string(text)};
   std::size_t number = 0, average = 0, calls = 0, name = 0;
   bool inside = false, subgraph = false, delegate = false;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : split(text, '\n')) {
     ++number;
     const std::string row(trimmed(line));
     if (begins_with(row, "Subgraph (index")) subgraph = true;
@@ -145,7 +145,7 @@ std::vector<LayerTime> of_benchmark_model(std::string_view text, const std::stri
       continue;
     }
     if (!inside) continue;
-    const std::vector<std::string> fields = split(row, '\t');
+    const std::vector<std::string> fields = fields_of(row, '\t');
     if (begins_with(row, "[node type]")) {
       average = column_of(fields, "[avg ms]");
       calls = column_of(fields, "[times called]");
@@ -172,11 +172,10 @@ bool is_executed(const std::string& status) {
 std::vector<LayerTime> of_openvino(std::string_view text, const std::string& file) {
   Runs runs;
   std::vector<std::string> header;
-  std::istringstream lines{std::string(text)};
   std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : split(text, '\n')) {
     ++number;
-    std::vector<std::string> fields = split(line, ';');
+    std::vector<std::string> fields = fields_of(std::string(line), ';');
     if (!fields.empty() && fields.front() == "layerName") {
       header = fields;
       continue;
