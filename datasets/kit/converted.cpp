@@ -7,6 +7,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -156,14 +157,6 @@ std::vector<Copied> copy_model(const fs::path& kit, const fs::path& file, const 
   return copied;
 }
 
-/// The manifest as JSON, without what was added to it before.
-nlohmann::json manifest_without_converted(const fs::path& folder) {
-  const std::string file = (folder / "manifest.json").string();
-  nlohmann::json manifest = parse_json(read_file(file), file);
-  for (nlohmann::json& model : manifest.at("models")) model.erase("converted");
-  return manifest;
-}
-
 /// The lines of models.tsv by their ids, of a kit that read_kit_manifest() has read.
 std::map<std::string, std::string> lines_by_id(const fs::path& folder) {
   std::map<std::string, std::string> lines;
@@ -174,10 +167,8 @@ std::map<std::string, std::string> lines_by_id(const fs::path& folder) {
 
 /// A line of models.tsv with another file and hash: id, kind, file, hash, runs, shape.
 std::string converted_line(const std::string& line, const std::vector<Copied>& copied) {
-  const std::vector<std::string_view> found = split(line, '\t');
-  std::vector<std::string> columns(found.begin(), found.end());
-  constexpr std::size_t all = 6;
-  if (columns.size() != all) throw FormatError("models.tsv: '" + excerpt(line) + "' has not 6 columns");
+  std::vector<std::string> columns = parts_between(line, "\t");
+  if (columns.size() != 6) throw FormatError("models.tsv: '" + excerpt(line) + "' has not 6 columns");
   columns[2] = copied.front().file;
   columns[3] = copied.front().sha256 + (copied.size() > 1 ? "+" + copied[1].sha256 : "");
   return joined(columns, "\t") + "\n";
@@ -197,7 +188,8 @@ ConvertedSummary add_converted(const fs::path& folder, const fs::path& converted
   const KitManifest manifest = read_kit_manifest(folder);
   Found found = find_converted(manifest, converted);
   require_complete(manifest, found, converted);
-  nlohmann::json json = manifest_without_converted(folder);
+  const std::string manifest_file = (folder / "manifest.json").string();
+  nlohmann::json json = parse_json(read_file(manifest_file), manifest_file);
   const std::map<std::string, std::string> lines = lines_by_id(folder);
 
   std::error_code ignored;
@@ -209,6 +201,7 @@ ConvertedSummary add_converted(const fs::path& folder, const fs::path& converted
   std::string table = "# kit " + manifest.id + "\n# format " + summary.format + "\n";
   for (nlohmann::json& model : json.at("models")) {
     const std::string id = model.at("id");
+    model.erase("converted");  // of what was added before
     const auto file = found.files.find(id);
     if (file == found.files.end()) {
       ++summary.without;
@@ -224,7 +217,7 @@ ConvertedSummary add_converted(const fs::path& folder, const fs::path& converted
     ++summary.models;
   }
   if (found.empty) copy_model(folder, *found.empty, std::string(empty_model), *found.format);
-  write_file_atomically(folder / "manifest.json", json.dump(1) + "\n");
+  write_file_atomically(manifest_file, json.dump(1) + "\n");
   write_file_atomically(folder / "converted.tsv", table);
   return summary;
 }

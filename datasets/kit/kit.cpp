@@ -62,11 +62,11 @@ std::vector<ModelSource> sources_of(const KitRequest& request) {
 /// Models are written before their hashes are known; this tells a kit from another one before anything is touched.
 std::string request_id(const KitRequest& request, const std::vector<ModelSource>& sources) {
   std::string text = std::string(kit_format) + '\n' + std::string(request.space->name());
-  for (const long long number :
-       {static_cast<long long>(request.shape.resolution), static_cast<long long>(request.shape.classes),
-        static_cast<long long>(request.batch), static_cast<long long>(request.weight_seed),
-        static_cast<long long>(request.runs), static_cast<long long>(request.operator_runs)}) {
-    text += '\n' + std::to_string(number);
+  for (const std::string& number :
+       {std::to_string(request.shape.resolution), std::to_string(request.shape.classes), std::to_string(request.batch),
+        std::to_string(static_cast<long long>(request.weight_seed)), std::to_string(request.runs),
+        std::to_string(request.operator_runs)}) {
+    text += '\n' + number;
   }
   for (const Architecture& architecture : request.architectures) text += '\n' + request.space->format(architecture);
   for (const nasbench::OperationChain& chain : request.space->operation_chains(request.shape, 1)) {
@@ -202,12 +202,8 @@ KitSummary write_kit(const fs::path& folder, const KitRequest& request,
   const bool by_name = request.space == &nasbench::networks();
   std::vector<ModelSource> sources = sources_of(request);
   if (by_name) read_inputs(request, sources);
-  KitManifest manifest;
-  manifest.id = request_id(request, sources);
-  manifest.space = request.space;
-  manifest.shape = request.shape;
-  manifest.batch = request.batch;
-  manifest.weight_seed = request.weight_seed;
+  KitManifest manifest{
+      request_id(request, sources), request.space, request.shape, request.batch, request.weight_seed, {}};
   require_own_folder(folder, manifest.id);
   make_folder(folder);
   write_file_atomically(folder / "models.tsv", "# kit " + manifest.id + "\n");  // first: it says that a kit begins here

@@ -86,8 +86,6 @@ MeasuredSource read_measured(const fs::path& path, const NetworkSpace& space, Qu
   return device ? read_device_folder(path, space, quantity) : read_csv(path, space, quantity);
 }
 
-namespace fs = std::filesystem;
-
 bool is_cell(const std::string& text) {
   try {
     nasbench::nasbench201().parse(text);

@@ -16,6 +16,12 @@ using Table = std::vector<std::vector<std::string>>;  ///< rows of cells, the he
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t fewest_common = 3;  ///< architectures under which a rank correlation says nothing
 
+std::vector<double> measured_of(const std::vector<double>& latencies) {
+  std::vector<double> values;
+  std::copy_if(latencies.begin(), latencies.end(), std::back_inserter(values), [](double v) { return !std::isnan(v); });
+  return values;
+}
+
 double pearson(const std::vector<double>& a, const std::vector<double>& b) {
   const auto n = static_cast<double>(a.size());
   const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n;
@@ -31,36 +37,31 @@ double pearson(const std::vector<double>& a, const std::vector<double>& b) {
 
 /// Spearman's ρ between all devices. Ranks of a device are computed once and serve every device that measured the same
 /// architectures; others are ranked pair by pair over what they share.
-class RankCorrelation {
- public:
-  explicit RankCorrelation(const LatencyMatrix& matrix) : matrix_(matrix) {
-    for (const std::vector<double>& latencies : matrix.latency_ms) {
-      std::vector<bool>& mask = measured_.emplace_back();
-      std::vector<double> values;
-      for (const double latency : latencies) {
-        mask.push_back(!std::isnan(latency));
-        if (mask.back()) values.push_back(latency);
-      }
-      ranks_.push_back(ranks(values));
-    }
+std::vector<std::vector<double>> rank_correlations(const std::vector<std::vector<double>>& latency_ms) {
+  std::vector<std::vector<bool>> measured;
+  std::vector<std::vector<double>> own_ranks;
+  for (const std::vector<double>& latencies : latency_ms) {
+    std::vector<bool>& mask = measured.emplace_back();
+    for (const double latency : latencies) mask.push_back(!std::isnan(latency));
+    own_ranks.push_back(ranks(measured_of(latencies)));
   }
-
-  double between(std::size_t i, std::size_t j) const {
-    if (measured_[i] == measured_[j]) return ranks_[i].size() < fewest_common ? nan : pearson(ranks_[i], ranks_[j]);
+  const auto between = [&](std::size_t i, std::size_t j) {
+    if (measured[i] == measured[j])
+      return own_ranks[i].size() < fewest_common ? nan : pearson(own_ranks[i], own_ranks[j]);
     std::vector<double> a, b;
-    for (std::size_t k = 0; k < measured_[i].size(); ++k) {
-      if (!measured_[i][k] || !measured_[j][k]) continue;
-      a.push_back(matrix_.latency_ms[i][k]);
-      b.push_back(matrix_.latency_ms[j][k]);
+    for (std::size_t k = 0; k < measured[i].size(); ++k) {
+      if (!measured[i][k] || !measured[j][k]) continue;
+      a.push_back(latency_ms[i][k]);
+      b.push_back(latency_ms[j][k]);
     }
     return a.size() < fewest_common ? nan : spearman(a, b);
+  };
+  std::vector<std::vector<double>> correlation(latency_ms.size(), std::vector<double>(latency_ms.size(), nan));
+  for (std::size_t i = 0; i < latency_ms.size(); ++i) {
+    for (std::size_t j = i; j < latency_ms.size(); ++j) correlation[i][j] = correlation[j][i] = between(i, j);
   }
-
- private:
-  const LatencyMatrix& matrix_;
-  std::vector<std::vector<bool>> measured_;
-  std::vector<std::vector<double>> ranks_;
-};
+  return correlation;
+}
 
 /// `latencies` is the device's row of the matrix.
 DeviceSummary summary_of(const DeviceRuntime& device, const std::vector<double>& latencies) {
@@ -69,9 +70,7 @@ DeviceSummary summary_of(const DeviceRuntime& device, const std::vector<double>&
   summary.descriptor_source = device.descriptor.source + (device.descriptor.simulated() ? " (simulated)" : "") +
                               (device.descriptor.has_in_network() ? ", in network" : "");
   summary.minimum_ms = summary.median_ms = summary.maximum_ms = nan;
-  std::vector<double> values;
-  values.reserve(latencies.size());
-  std::copy_if(latencies.begin(), latencies.end(), std::back_inserter(values), [](double v) { return !std::isnan(v); });
+  const std::vector<double> values = measured_of(latencies);
   summary.measured = values.size();
   summary.missing = latencies.size() - values.size();
   if (values.empty()) return summary;
@@ -122,9 +121,10 @@ std::string device_table(const PoolSummary& summary) {
 
 std::string whole_matrix(const PoolSummary& summary) {
   Table table = {{""}};
-  for (std::size_t i = 0; i < summary.devices.size(); ++i) table.front().push_back("[" + std::to_string(i + 1) + "]");
   for (std::size_t i = 0; i < summary.devices.size(); ++i) {
-    table.push_back({"[" + std::to_string(i + 1) + "] " + summary.devices[i].id});
+    const std::string number = "[" + std::to_string(i + 1) + "]";
+    table.front().push_back(number);
+    table.push_back({number + " " + summary.devices[i].id});
     for (const double value : summary.rank_correlation[i]) table.back().push_back(fixed(value, 3));
   }
   return aligned(table);
@@ -202,15 +202,10 @@ PoolSummary describe(const Pool& pool) {
   summary.quantity = pool.quantity();
   summary.architectures = matrix.architectures.size();
   summary.content_hash = content_hash(pool);
-  const std::size_t n = pool.devices.size();
-  for (std::size_t d = 0; d < n; ++d) summary.devices.push_back(summary_of(pool.devices[d], matrix.latency_ms[d]));
-  const RankCorrelation correlation(matrix);
-  summary.rank_correlation.assign(n, std::vector<double>(n, nan));
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = i; j < n; ++j) {
-      summary.rank_correlation[i][j] = summary.rank_correlation[j][i] = correlation.between(i, j);
-    }
+  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
+    summary.devices.push_back(summary_of(pool.devices[d], matrix.latency_ms[d]));
   }
+  summary.rank_correlation = rank_correlations(matrix.latency_ms);
   return summary;
 }
 

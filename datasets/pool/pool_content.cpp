@@ -27,7 +27,7 @@ class Bytes {
   }
   void add(const Architecture& architecture) {
     bytes_.push_back(static_cast<char>(architecture.size()));
-    for (std::size_t i = 0; i < architecture.size(); ++i) bytes_.push_back(static_cast<char>(architecture[i]));
+    bytes_.append(architecture.begin(), architecture.end());
   }
   const std::string& text() const { return bytes_; }
 

@@ -66,16 +66,14 @@ std::vector<DeviceColumn> columns_asked_for(const CsvReader& csv, const std::vec
   return chosen;
 }
 
-/// The devices to read: those asked for, else every one.
-std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const NetworkSpace& space,
+/// The devices to read: those asked for, else every one of the table.
+std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const std::vector<DeviceColumn>& all,
                                          const std::vector<std::string>& devices) {
-  std::vector<DeviceColumn> columns = device_columns(csv, space);
-  if (!devices.empty()) columns = columns_asked_for(csv, columns, devices);
+  std::vector<DeviceColumn> columns = devices.empty() ? all : columns_asked_for(csv, all, devices);
   for (const DeviceColumn& column : columns) {
-    if (!is_device_id(column.id)) {
-      throw InputError(header_place(csv) + "column '" + excerpt(column.id) + "' cannot name a device-runtime (" +
-                       std::string(device_id_rule) + "); rename it, or name the columns to read");
-    }
+    if (is_device_id(column.id)) continue;
+    throw InputError(header_place(csv) + "column '" + excerpt(column.id) + "' cannot name a device-runtime (" +
+                     std::string(device_id_rule) + "); rename it, or name the columns to read");
   }
   return columns;
 }
@@ -84,7 +82,7 @@ std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const NetworkSpac
 class RowSelection {
  public:
   RowSelection(const CsvReader& csv, const std::optional<RowRange>& range) : csv_(csv), range_(range) {
-    if (range_ && csv.find("index")) index_column_ = csv.require("index", expected_columns);
+    if (range_ && csv.find("index")) index_ = csv.require("index", expected_columns);
   }
 
   /// Whether csv's current row is among them; call it once a row. A row without a usable index is a finding.
@@ -92,19 +90,15 @@ class RowSelection {
     const long long position = position_++;
     // A row whose fields are not the header's is left for ArchitectureColumn to name.
     if (!range_ || csv_.fields().size() != csv_.header().size()) return true;
-    long long row = position;
-    if (index_column_ != none) {
-      const std::string_view text = trimmed(csv_.fields()[index_column_]);
-      const std::optional<long long> index = parse_integer(text);
-      if (!index) {
-        findings.add(finding_at(csv_, index_column_, text.empty() ? Problem::missing : Problem::not_a_number));
-        return false;
-      }
-      row = *index;
+    const std::optional<long long> row = index_ ? parse_integer(csv_.fields()[*index_]) : position;
+    if (!row) {
+      const bool missing = trimmed(csv_.fields()[*index_]).empty();
+      findings.add(finding_at(csv_, *index_, missing ? Problem::missing : Problem::not_a_number));
+      return false;
     }
-    first_ = std::min(first_, row);
-    last_ = std::max(last_, row);
-    const bool taken = row >= range_->begin && row < range_->end;
+    first_ = std::min(first_, *row);
+    last_ = std::max(last_, *row);
+    const bool taken = *row >= range_->begin && *row < range_->end;
     any_taken_ = any_taken_ || taken;
     return taken;
   }
@@ -119,11 +113,9 @@ class RowSelection {
   }
 
  private:
-  static constexpr auto none = static_cast<std::size_t>(-1);
-
   const CsvReader& csv_;
   std::optional<RowRange> range_;
-  std::size_t index_column_ = none;
+  std::optional<std::size_t> index_;  ///< column
   long long position_ = 0;
   long long first_ = std::numeric_limits<long long>::max();
   long long last_ = std::numeric_limits<long long>::min();
@@ -151,11 +143,11 @@ RowRange parse_row_range(std::string_view text) {
 
 WideTableScan::WideTableScan(CsvReader& csv, const NetworkSpace& space, const WideTableOptions& options)
     : csv_(csv), rows_(options.rows), unit_ms_(options.unit_ms), architectures_(csv, space, expected_columns) {
-  for (DeviceColumn& column : chosen_columns(csv, space, options.devices)) {
-    ids_.push_back(std::move(column.id));
+  const std::vector<DeviceColumn> all = device_columns(csv, space);
+  for (const DeviceColumn& column : chosen_columns(csv, all, options.devices)) {
+    ids_.push_back(column.id);
     positions_.push_back(column.position);
   }
-  const std::vector<DeviceColumn> all = device_columns(csv, space);
   for (const auto& [device, latencies] : options.operator_latencies) {
     if (std::any_of(all.begin(), all.end(), [&, id = &device](const DeviceColumn& c) { return c.id == *id; })) continue;
     throw InputError(header_place(csv) + "operators are said to be of '" + excerpt(device) + "'; " + devices_text(all));
@@ -215,13 +207,9 @@ Pool parse_wide_table(std::string_view text, const std::string& file, const Netw
   for (const std::string& id : scan.ids()) {
     pool.devices.push_back(imported_device(id, imported_from(file), options.quantity, rows));
   }
-  Measurement measurement;
   scan.run(pool.findings, [&](const Architecture& architecture, const std::vector<double>& latencies_ms) {
-    measurement.architecture = architecture;
     for (std::size_t d = 0; d < latencies_ms.size(); ++d) {
-      if (std::isnan(latencies_ms[d])) continue;
-      measurement.latency_ms = latencies_ms[d];
-      pool.devices[d].latencies.push_back(measurement);
+      if (!std::isnan(latencies_ms[d])) pool.devices[d].latencies.push_back({architecture, latencies_ms[d]});
     }
   });
   for (DeviceRuntime& device : pool.devices) add_operator_latencies(device, space, options.operator_latencies);

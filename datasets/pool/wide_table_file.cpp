@@ -45,8 +45,6 @@ int open_nameless(const fs::path& folder) {
 
 }  // namespace
 
-namespace fs = std::filesystem;
-
 WideTableFile::WideTableFile(const fs::path& table, const NetworkSpace& space, const WideTableOptions& options,
                              const fs::path& out)
     : space_(space),
@@ -76,10 +74,7 @@ DeviceRuntime WideTableFile::device(std::size_t column) const {
   DeviceRuntime device = imported_device(columns_[column].id, environment_, quantity_, columns_[column].usable);
   const std::vector<double> latencies_ms = spool_->column(column);
   for (std::size_t a = 0; a < architectures_.size(); ++a) {
-    if (std::isnan(latencies_ms[a])) continue;
-    Measurement& measurement = device.latencies.emplace_back();
-    measurement.architecture = architectures_[a];
-    measurement.latency_ms = latencies_ms[a];
+    if (!std::isnan(latencies_ms[a])) device.latencies.push_back({architectures_[a], latencies_ms[a]});
   }
   add_operator_latencies(device, space_, operator_latencies_);
   return device;
