@@ -33,93 +33,53 @@ void expect(std::string_view text, std::size_t& position, std::string_view part)
   position += part.size();
 }
 
-class NasBench201 final : public SearchSpace {
- public:
-  std::string_view name() const override { return "nasbench201"; }
-  const std::vector<int>& decisions() const override { return decisions_; }
-
-  Architecture parse(std::string_view text) const override {
-    Architecture architecture(edge_count);
-    std::size_t position = 0;
-    expect(text, position, beginning);
-    for (std::size_t e = 0; e < edge_count; ++e) {
-      const auto operation = std::find_if(operation_names.begin(), operation_names.end(),
-                                          [&](std::string_view name) { return continues_with(text, position, name); });
-      if (operation == operation_names.end()) reject(text, position, "one of " + joined(operation_names));
-      architecture[e] = static_cast<std::uint8_t>(operation - operation_names.begin());
-      position += operation->size();
-      expect(text, position, after_operation[e]);
-    }
-    if (position != text.size()) reject(text, position, "the end");
-    return architecture;
-  }
-
-  void append_format(std::string& text, const Architecture& architecture) const override {
-    const Cell cell = cell_of(architecture);
-    text += beginning;
-    for (std::size_t e = 0; e < edge_count; ++e) {
-      text += operation_names[static_cast<std::size_t>(cell[e])];
-      text += after_operation[e];
-    }
-  }
-
-  char part_separator() const override { return '+'; }
-
-  const std::vector<std::string>& counted_operations() const override { return counted_operations_; }
-
-  std::vector<double> operation_counts(const Architecture& architecture) const override {
-    std::vector<double> counts(counted_operations_.size());
-    for (const Operation operation : cell_of(architecture)) {
-      if (operation != Operation::none) counts[static_cast<std::size_t>(operation) - 1] += 1;
-    }
-    return counts;
-  }
-
-  bool connected(const Architecture& architecture) const override { return live_edges(cell_of(architecture)) != 0; }
-
-  // Edges on no path become none. Every path that is left keeps all of its edges, so that once is enough. An edge out
-  // of a node that the image does not reach contributes a constant at most (a batch norm's shift), which counts as
-  // nothing. Exchanging nodes 1 and 2 where no operation joins them also computes the same function, but it moves the
-  // zero of that edge and its addition to another branch, which a runtime can tell: such cells stay apart.
-  Architecture canonical(const Architecture& architecture) const override {
-    Cell cell = cell_of(architecture);
-    const EdgeSet live = live_edges(cell);
-    for (std::size_t e = 0; e < edge_count; ++e) {
-      if ((live >> e & 1U) == 0) cell[e] = Operation::none;
-    }
-    return architecture_of(cell);
-  }
-
-  Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const override {
-    return cell_network(cell_of(architecture), shape, batch);
-  }
-
-  std::int64_t flop_count(const Architecture& architecture, const NetworkShape& shape) const override {
-    return cell_network_flop_count(cell_of(architecture), shape);
-  }
-
-  std::vector<Operator> operators(const NetworkShape& shape, int batch) const override {
-    return cell_operators(shape, batch);
-  }
-
-  std::vector<OperationChain> operation_chains(const NetworkShape& shape, int batch) const override {
-    return cell_operation_chains(shape, batch);
-  }
-
-  std::optional<OperatorSequence> named_operation(std::string_view name, int channels, int resolution) const override {
-    return cell_operation(name, channels, resolution);
-  }
-
-  std::vector<double> operator_occurrences(const Architecture& architecture) const override {
-    return cell_operator_occurrences(cell_of(architecture));
-  }
-
- private:
-  std::vector<int> decisions_ = std::vector<int>(edge_count, static_cast<int>(operation_count));
-  std::vector<std::string> counted_operations_{operation_names.begin() + 1, operation_names.end()};
-};
-
 }  // namespace
+
+Architecture NasBench201::parse(std::string_view text) const {
+  Architecture architecture(edge_count);
+  std::size_t position = 0;
+  expect(text, position, beginning);
+  for (std::size_t e = 0; e < edge_count; ++e) {
+    const auto operation = std::find_if(operation_names.begin(), operation_names.end(),
+                                        [&](std::string_view name) { return continues_with(text, position, name); });
+    if (operation == operation_names.end()) reject(text, position, "one of " + joined(operation_names));
+    architecture[e] = static_cast<std::uint8_t>(operation - operation_names.begin());
+    position += operation->size();
+    expect(text, position, after_operation[e]);
+  }
+  if (position != text.size()) reject(text, position, "the end");
+  return architecture;
+}
+
+void NasBench201::append_format(std::string& text, const Architecture& architecture) const {
+  const Cell cell = cell_of(architecture);
+  text += beginning;
+  for (std::size_t e = 0; e < edge_count; ++e) {
+    text += operation_names[static_cast<std::size_t>(cell[e])];
+    text += after_operation[e];
+  }
+}
+
+std::vector<double> NasBench201::operation_counts(const Architecture& architecture) const {
+  std::vector<double> counts(counted_operations_.size());
+  for (const Operation operation : cell_of(architecture)) {
+    if (operation != Operation::none) counts[static_cast<std::size_t>(operation) - 1] += 1;
+  }
+  return counts;
+}
+
+// Edges on no path become none. Every path that is left keeps all of its edges, so that once is enough. An edge out
+// of a node that the image does not reach contributes a constant at most (a batch norm's shift), which counts as
+// nothing. Exchanging nodes 1 and 2 where no operation joins them also computes the same function, but it moves the
+// zero of that edge and its addition to another branch, which a runtime can tell: such cells stay apart.
+Architecture NasBench201::canonical(const Architecture& architecture) const {
+  Cell cell = cell_of(architecture);
+  const EdgeSet live = live_edges(cell);
+  for (std::size_t e = 0; e < edge_count; ++e) {
+    if ((live >> e & 1U) == 0) cell[e] = Operation::none;
+  }
+  return architecture_of(cell);
+}
 
 EdgeSet live_edges(const Cell& cell) {
   EdgeSet present = 0, live = 0;

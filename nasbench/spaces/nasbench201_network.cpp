@@ -89,9 +89,33 @@ Source image_of(NetworkBuilder& builder, int batch, int channels, int resolution
   return builder.input("input", {batch, channels, resolution, resolution});
 }
 
+/// Appends one instance of a chain's operation. `before` is the chain's first tensor: from the second addition on, the
+/// two that are added differ.
+Source append_instance(NetworkBuilder& builder, const std::string& operation, const std::string& prefix,
+                       const Source& input, const Source& before, int channels) {
+  if (operation == "add") return builder.add(prefix + "_add", input, before);
+  if (operation == "relu") return builder.activation(prefix + "_relu", input, "relu");
+  if (operation == "multiply") return apply(builder, Operation::none, prefix, input, channels);
+  const auto of_cell = std::find(operation_names.begin(), operation_names.end(), operation) - operation_names.begin();
+  return apply(builder, static_cast<Operation>(of_cell), prefix, input, channels);
+}
+
+Network chain_of(const Stage& stage, const std::string& operation, int instances, int batch) {
+  NetworkBuilder builder;
+  const Source image = image_of(builder, batch, stage.channels, stage.resolution);
+  const Source before = relu_conv_norm(builder, "before", image, stage.channels, same_window(1));
+  Source last = before;
+  for (int i = 0; i < instances; ++i) {
+    last = append_instance(builder, operation, operation + std::to_string(i), last, before, stage.channels);
+  }
+  builder.output(relu_conv_norm(builder, "after", last, stage.channels, same_window(1)));
+  return builder.take();
+}
+
 }  // namespace
 
-Network cell_network(const Cell& cell, const NetworkShape& shape, int batch) {
+Network NasBench201::computation(const Architecture& architecture, const NetworkShape& shape, int batch) const {
+  const Cell cell = cell_of(architecture);
   const std::array<Stage, stage_count> stages = stages_of(shape);
   NetworkBuilder builder;
   const Source image = image_of(builder, batch, image_channels, shape.resolution);
@@ -111,12 +135,12 @@ Network cell_network(const Cell& cell, const NetworkShape& shape, int batch) {
   return builder.take();
 }
 
-std::int64_t cell_network_flop_count(const Cell& cell, const NetworkShape& shape) {
+std::int64_t NasBench201::flop_count(const Architecture& architecture, const NetworkShape& shape) const {
   const std::array<Stage, stage_count> stages = stages_of(shape);
   std::int64_t count = convolution_flops(image_channels, stages[0].channels, 3, stages[0].resolution);
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const auto [channels, resolution] = stages[s];
-    for (const Operation operation : cell) {
+    for (const Operation operation : cell_of(architecture)) {
       const int kernel = operation == Operation::nor_conv_3x3 ? 3 : operation == Operation::nor_conv_1x1 ? 1 : 0;
       count += cells_per_stage * convolution_flops(channels, channels, kernel, resolution);
     }
@@ -159,7 +183,12 @@ std::optional<OperatorSequence> cell_operation(std::string_view name, int channe
   return std::nullopt;
 }
 
-std::vector<Operator> cell_operators(const NetworkShape& shape, int batch) {
+std::optional<OperatorSequence> NasBench201::named_operation(std::string_view name, int channels,
+                                                             int resolution) const {
+  return cell_operation(name, channels, resolution);
+}
+
+std::vector<Operator> NasBench201::operators(const NetworkShape& shape, int batch) const {
   std::vector<Operator> operators;
   for (std::size_t o = 0; o < operation_count; ++o) {
     for (const auto& [channels, resolution] : stages_of(shape)) {
@@ -173,34 +202,7 @@ std::vector<Operator> cell_operators(const NetworkShape& shape, int batch) {
   return operators;
 }
 
-namespace {
-
-/// Appends one instance of a chain's operation. `before` is the chain's first tensor: from the second addition on, the
-/// two that are added differ.
-Source append_instance(NetworkBuilder& builder, const std::string& operation, const std::string& prefix,
-                       const Source& input, const Source& before, int channels) {
-  if (operation == "add") return builder.add(prefix + "_add", input, before);
-  if (operation == "relu") return builder.activation(prefix + "_relu", input, "relu");
-  if (operation == "multiply") return apply(builder, Operation::none, prefix, input, channels);
-  const auto of_cell = std::find(operation_names.begin(), operation_names.end(), operation) - operation_names.begin();
-  return apply(builder, static_cast<Operation>(of_cell), prefix, input, channels);
-}
-
-Network chain_of(const Stage& stage, const std::string& operation, int instances, int batch) {
-  NetworkBuilder builder;
-  const Source image = image_of(builder, batch, stage.channels, stage.resolution);
-  const Source before = relu_conv_norm(builder, "before", image, stage.channels, same_window(1));
-  Source last = before;
-  for (int i = 0; i < instances; ++i) {
-    last = append_instance(builder, operation, operation + std::to_string(i), last, before, stage.channels);
-  }
-  builder.output(relu_conv_norm(builder, "after", last, stage.channels, same_window(1)));
-  return builder.take();
-}
-
-}  // namespace
-
-std::vector<OperationChain> cell_operation_chains(const NetworkShape& shape, int batch) {
+std::vector<OperationChain> NasBench201::operation_chains(const NetworkShape& shape, int batch) const {
   constexpr int repeats = 8;
   std::vector<OperationChain> chains;
   for (const char* operation : {"nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3", "add", "relu", "multiply"}) {
@@ -212,9 +214,9 @@ std::vector<OperationChain> cell_operation_chains(const NetworkShape& shape, int
   return chains;
 }
 
-std::vector<double> cell_operator_occurrences(const Cell& cell) {
+std::vector<double> NasBench201::operator_occurrences(const Architecture& architecture) const {
   std::vector<double> occurrences(operation_count * stage_count, 0);
-  for (const Operation operation : cell) {
+  for (const Operation operation : cell_of(architecture)) {
     for (std::size_t s = 0; s < stage_count; ++s) {
       occurrences[static_cast<std::size_t>(operation) * stage_count + s] += cells_per_stage;
     }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,32 +58,40 @@ struct StructureTable {
   }
 };
 
-/// The structures of a search space: all that the `structured` predictor knows of it. Feature 0 is the base: 1,
-/// or 0 where nothing of the network runs.
+/// The structures of NAS-Bench-201: all that the `structured` predictor knows of it. Feature 0 is the base: 1, or 0
+/// where nothing of the network runs.
 class StructureModel {
  public:
-  virtual ~StructureModel() = default;
+  StructureModel();
 
-  virtual const SearchSpace& space() const = 0;
-  virtual const std::vector<StructureFeature>& features() const = 0;
-  virtual const std::vector<Structure>& structures() const = 0;
+  const SearchSpace& space() const { return nasbench201(); }
+  const std::vector<StructureFeature>& features() const { return features_; }
+  const std::vector<Structure>& structures() const { return structures_; }
   /// How often one unit of a feature runs the operation of that name at each channels and resolution it occurs at.
-  virtual double instances_per_shape() const { return 1; }
+  double instances_per_shape() const;
 
   /// Writes the features of `architecture` under one structure: [alternatives, features().size()], row-major.
-  virtual void evaluate(std::size_t structure, const Architecture& architecture, double* rows) const = 0;
+  void evaluate(std::size_t structure, const Architecture& architecture, double* rows) const;
 
   /// A bit string whose Hamming distance says how much two architectures differ, for what no structure explains:
   /// `signature_words()` words, and the distance at which likeness has fallen to 1/e.
-  virtual std::size_t signature_words() const = 0;
-  virtual void signature(const Architecture& architecture, std::uint64_t* words) const = 0;
-  virtual double signature_scale() const = 0;
+  std::size_t signature_words() const { return 1; }
+  void signature(const Architecture& architecture, std::uint64_t* words) const;
+  double signature_scale() const { return 16; }
 
-  /// Everything above for many architectures. The default evaluates each; a small space remembers them all.
-  virtual StructureTable table(const std::vector<Architecture>& architectures) const;
+  /// Everything above for many architectures. Once many were asked for, it remembers the whole space.
+  StructureTable table(const std::vector<Architecture>& architectures) const;
 
   /// Index of the structure called `name`. Throws InputError that lists the names.
   std::size_t structure_index(std::string_view name) const;
+
+ private:
+  StructureTable evaluated(const std::vector<Architecture>& architectures) const;
+
+  std::vector<StructureFeature> features_;
+  std::vector<Structure> structures_;
+  mutable std::once_flag is_evaluated_;
+  mutable StructureTable whole_space_;  ///< of all architectures, once many were asked for
 };
 
 /// Whether execution structures of `space` are known.
