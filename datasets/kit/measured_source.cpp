@@ -76,16 +76,6 @@ MeasuredSource read_csv(const fs::path& path, const NetworkSpace& space, Quantit
   return source;
 }
 
-}  // namespace
-
-MeasuredSource read_measured(const fs::path& path, const NetworkSpace& space, Quantity quantity) {
-  if (is_kit(path)) return read_kit(path, space, quantity);
-  std::error_code ignored;
-  const bool device = path.filename() == "device.json" ||
-                      (fs::is_directory(path, ignored) && fs::exists(path / "device.json", ignored));
-  return device ? read_device_folder(path, space, quantity) : read_csv(path, space, quantity);
-}
-
 bool is_cell(const std::string& text) {
   try {
     nasbench::nasbench201().parse(text);
@@ -95,6 +85,7 @@ bool is_cell(const std::string& text) {
   }
 }
 
+/// Null where nothing tells.
 const nasbench::NetworkSpace* space_of_measurements(const fs::path& path) {
   std::error_code error;
   if (path == "-") return nullptr;
@@ -106,6 +97,16 @@ const nasbench::NetworkSpace* space_of_measurements(const fs::path& path) {
   const std::optional<std::size_t> column = named ? named : csv.find("network");
   if (!column || !csv.next() || csv.fields().size() <= *column) return nullptr;
   return is_cell(std::string(csv.fields()[*column])) ? &nasbench::nasbench201() : &nasbench::networks();
+}
+
+}  // namespace
+
+MeasuredSource read_measured(const fs::path& path, const NetworkSpace& space, Quantity quantity) {
+  if (is_kit(path)) return read_kit(path, space, quantity);
+  std::error_code ignored;
+  const bool device = path.filename() == "device.json" ||
+                      (fs::is_directory(path, ignored) && fs::exists(path / "device.json", ignored));
+  return device ? read_device_folder(path, space, quantity) : read_csv(path, space, quantity);
 }
 
 const nasbench::NetworkSpace& space_given(const std::vector<std::string>& names, const std::vector<fs::path>& tables) {

@@ -45,8 +45,7 @@ std::vector<fs::path> network_files_of(const fs::path& folder) {
   return files;
 }
 
-}  // namespace
-
+/// As read_networks of a folder, of these files; with `left_out`, none need be left.
 std::vector<nasbench::Architecture> read_network_files(const std::vector<fs::path>& files,
                                                        const nasbench::NetworkReadOptions& given,
                                                        std::vector<LeftOutFile>* left_out) {
@@ -71,6 +70,8 @@ std::vector<nasbench::Architecture> read_network_files(const std::vector<fs::pat
   }
   return identities;
 }
+
+}  // namespace
 
 void require_shapes_used(const nasbench::NetworkReadOptions& options) {
   for (const auto& [input, shape] : options.shapes) {
@@ -100,7 +101,7 @@ std::vector<nasbench::Architecture> read_networks(const fs::path& path, const na
     if (left_out != nullptr) left_out->insert(left_out->end(), refused.begin(), refused.end());
     return identities;
   }
-  if (nasbench::is_network_file(path)) return read_network_files({path}, options);
+  if (nasbench::is_network_file(path)) return read_network_files({path}, options, nullptr);
   const std::string file = name_in_messages(path);
   if (!options.shapes.empty() && !options.inputs_of_several) {
     throw InputError(file + ": its networks are lists of operators, and none has an input '" +

@@ -40,11 +40,6 @@ void require_shapes_used(const nasbench::NetworkReadOptions& options);
 /// The error where all of several networks are left out, at least one: it has the first one's reason.
 InputError none_left(const std::vector<LeftOutFile>& left_out);
 
-/// As read_networks of a folder, of these files; with `left_out`, none need be left.
-std::vector<nasbench::Architecture> read_network_files(const std::vector<std::filesystem::path>& files,
-                                                       const nasbench::NetworkReadOptions& options = {},
-                                                       std::vector<LeftOutFile>* left_out = nullptr);
-
 /// The architecture, the network's name or the network's file that `text` is, in a space. Throws InputError where it is
 /// none, or a file in a space of architectures; FileError and FormatError as reading the file does.
 nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::NetworkSpace& space,

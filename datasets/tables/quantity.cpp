@@ -30,10 +30,9 @@ const Names& names_of(Quantity quantity) {
 std::string_view name(Quantity quantity) { return names_of(quantity).name; }
 std::string_view title(Quantity quantity) { return names_of(quantity).title; }
 std::string_view unit(Quantity quantity) { return names_of(quantity).unit; }
-std::string_view unit_suffix(Quantity quantity) { return names_of(quantity).suffix; }
 
 std::string column(std::string_view start, Quantity quantity) {
-  return std::string(start) + "_" + std::string(unit_suffix(quantity));
+  return std::string(start) + "_" + std::string(names_of(quantity).suffix);
 }
 
 std::string column(Quantity quantity) { return column(name(quantity), quantity); }

@@ -25,8 +25,6 @@ std::string_view name(Quantity quantity);
 std::string_view title(Quantity quantity);
 /// "ms", "ms", "mJ", "MiB".
 std::string_view unit(Quantity quantity);
-/// The unit at the end of a column's name: "ms", "ms", "mj", "mib".
-std::string_view unit_suffix(Quantity quantity);
 /// "latency_ms", "cold_ms", "energy_mj", "memory_mib".
 std::string column(Quantity quantity);
 /// `start` with the unit: "lower" gives "lower_mj".

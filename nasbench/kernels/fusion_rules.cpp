@@ -16,6 +16,23 @@ using nlohmann::json;
 constexpr const char* format_name = "tenshot.fusion/1";
 constexpr std::size_t most_members = 1000;  ///< of a group, of the pairs: far beyond any runtime's
 
+/// All names that rules may use.
+const std::vector<std::string>& known_fusion_types() {
+  static const std::vector<std::string> known = {
+      // kinds of operators
+      "convolution", "depthwise_convolution", "grouped_convolution", "transposed_convolution", "linear",
+      "matrix_product", "max_pool", "average_pool", "global_pool", "activation", "add", "multiply", "elementwise",
+      "concatenate", "split", "shuffle", "pad", "resize", "reshape", "transpose", "batch_norm", "layer_norm",
+      "group_norm", "softmax", "reduce", "opaque",
+      // activations
+      "relu", "relu6", "clip", "hard_swish", "hard_sigmoid", "silu", "sigmoid", "gelu", "quick_gelu", "tanh",
+      "leaky_relu", "elu", "celu", "selu", "softplus", "softsign", "mish", "erf", "sqrt", "exp", "log", "negate",
+      "absolute", "reciprocal", "thresholded_relu",
+      // operators of two tensors
+      "subtract", "divide", "power", "minimum", "maximum", "prelu"};
+  return known;
+}
+
 bool is_operator(const std::string& text) {
   const std::vector<std::string>& known = known_fusion_types();
   return std::find(known.begin(), known.end(), text) != known.end();
@@ -124,22 +141,6 @@ std::vector<std::string> fusion_types(const OperatorSpecification& operation) {
   const bool depthwise =
       !operation.inputs.empty() && operation.groups == channel_count(operation, operation.inputs.front());
   return {depthwise ? "depthwise_convolution" : "grouped_convolution"};
-}
-
-const std::vector<std::string>& known_fusion_types() {
-  static const std::vector<std::string> known = {
-      // kinds of operators
-      "convolution", "depthwise_convolution", "grouped_convolution", "transposed_convolution", "linear",
-      "matrix_product", "max_pool", "average_pool", "global_pool", "activation", "add", "multiply", "elementwise",
-      "concatenate", "split", "shuffle", "pad", "resize", "reshape", "transpose", "batch_norm", "layer_norm",
-      "group_norm", "softmax", "reduce", "opaque",
-      // activations
-      "relu", "relu6", "clip", "hard_swish", "hard_sigmoid", "silu", "sigmoid", "gelu", "quick_gelu", "tanh",
-      "leaky_relu", "elu", "celu", "selu", "softplus", "softsign", "mish", "erf", "sqrt", "exp", "log", "negate",
-      "absolute", "reciprocal", "thresholded_relu",
-      // operators of two tensors
-      "subtract", "divide", "power", "minimum", "maximum", "prelu"};
-  return known;
 }
 
 bool FusionRules::fuses(const OperatorSpecification& first, const OperatorSpecification& next) const {

@@ -89,9 +89,6 @@ struct FusionRules {
 /// "depthwise_convolution" or "grouped_convolution"; the kind of any other.
 std::vector<std::string> fusion_types(const OperatorSpecification& operation);
 
-/// All names that rules may use.
-const std::vector<std::string>& known_fusion_types();
-
 /// The content of a file of rules:
 ///
 ///     {"format": "tenshot.fusion/1", "name": "my runtime",
