@@ -31,11 +31,10 @@ const nasbench::NetworkSpace& named_space(const std::string& text) {
 }
 
 const nasbench::NetworkSpace& space_of(const JsonReader& reader, const nasbench::NetworkSpace* kept) {
-  const nlohmann::json& space = reader.require("space", "the name of a search space, such as \"nasbench201\"");
-  if (!space.is_string()) reader.fail("space", "the name of a search space", space);
-  if (kept != nullptr && kept->name() == space.get_ref<const std::string&>()) return *kept;
+  const std::string name = reader.text_that("space", "the name of a search space, such as \"nasbench201\"", is_filled);
+  if (kept != nullptr && kept->name() == name) return *kept;
   try {
-    return nasbench::known_space(space.get<std::string>());
+    return nasbench::known_space(name);
   } catch (const InputError& error) {
     throw FormatError(reader.file() + ": space: " + error.what());
   }
