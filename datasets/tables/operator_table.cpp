@@ -70,7 +70,8 @@ class Row {
     if (operation == "max_pool_2d" || operation == "max_pool") return pool(OperatorKind::max_pool);
     if (operation == "average_pool_2d" || operation == "average_pool") return pool(OperatorKind::average_pool);
     if (operation == "mean" || operation == "global_pool") {
-      return of_kind(OperatorKind::global_pool, input(), {1, required(columns_.input_channels, largest_channels)});
+      const nasbench::Shape read = input();
+      return of_kind(OperatorKind::global_pool, read, {1, read[1]});
     }
     if (operation == "concatenation" || operation == "concatenate") return concatenation();
     return elementwise(operation);
@@ -107,12 +108,13 @@ class Row {
   }
 
   OperatorSpecification convolution(int channels, int groups) const {
-    OperatorSpecification op = of_kind(OperatorKind::convolution, input(), output(channels));
+    const nasbench::Shape read = input();
+    OperatorSpecification op = of_kind(OperatorKind::convolution, read, output(channels));
     op.groups = groups;
     op.bias = true;
     set_window(op);
-    if (op.inputs[0][1] % groups == 0 && channels % groups == 0) return op;
-    throw InputError(place() + std::to_string(groups) + " groups do not divide " + std::to_string(op.inputs[0][1]) +
+    if (read[1] % groups == 0 && channels % groups == 0) return op;
+    throw InputError(place() + std::to_string(groups) + " groups do not divide " + std::to_string(read[1]) +
                      " input and " + std::to_string(channels) + " output channels");
   }
 
@@ -125,9 +127,9 @@ class Row {
   }
 
   OperatorSpecification linear() const {
-    constexpr long long most_inputs = largest_size * largest_channels / largest_window;
-    OperatorSpecification op = of_kind(OperatorKind::linear, {1, required(columns_.input_channels, most_inputs)},
-                                       {1, required(*filters_column(), largest_channels * 16)});
+    const int inputs = required(columns_.input_channels, largest_size * largest_channels / largest_window);
+    const int outputs = required(*filters_column(), largest_channels * 16);
+    OperatorSpecification op = of_kind(OperatorKind::linear, {1, inputs}, {1, outputs});
     op.bias = true;
     return op;
   }
