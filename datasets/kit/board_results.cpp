@@ -19,11 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-bool is_file(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
-
 std::vector<double> checked(std::vector<double> times, const std::string& file) {
   if (times.empty()) throw FormatError(file + ": holds no time");
   for (std::size_t i = 0; i < times.size(); ++i) {

@@ -56,7 +56,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   std::error_code error, ignored;
   std::vector<fs::path> files;
   for (const fs::path& file : entries_of(folder, &error)) {
-    if (fs::is_regular_file(file, ignored)) files.push_back(file);
+    if (is_file(file)) files.push_back(file);
   }
   if (error) throw FileError(folder.string() + ": " + error.message() + "; expected a folder of converted models");
   return files;
@@ -125,9 +125,8 @@ void require_complete(const KitManifest& manifest, const Found& found, const fs:
     if (model.is_architecture() && found.files.count(model.id) == 0) missing.push_back(model.id + suffix);
   }
   for (const auto& [id, file] : found.files) {
-    std::error_code ignored;
     const fs::path second = second_file(file, *found.format);
-    if (!found.format->second.empty() && !fs::is_regular_file(second, ignored)) {
+    if (!found.format->second.empty() && !is_file(second)) {
       missing.push_back(second.filename().string());
     }
   }

@@ -179,13 +179,12 @@ std::string empty_model(const std::vector<ModelSource>& sources, const KitReques
 }
 
 void require_own_folder(const fs::path& folder, const std::string& id) {
-  std::error_code ignored;
-  if (!fs::exists(folder, ignored)) return;
-  if (!fs::is_directory(folder, ignored)) throw FileError(folder.string() + ": is a file, not a folder");
+  if (!is_there(folder)) return;
+  if (!is_folder(folder)) throw FileError(folder.string() + ": is a file, not a folder");
   remove_stale_temporaries_of(folder / "models.tsv");  // of a kit whose writing was killed at its first file
-  if (fs::is_empty(folder, ignored)) return;
+  if (entries_of(folder).empty()) return;
   if (!is_kit(folder)) {
-    if (fs::exists(folder / "models.tsv", ignored)) return;  // a kit whose writing was interrupted
+    if (is_there(folder / "models.tsv")) return;  // a kit whose writing was interrupted
     throw InputError(folder.string() + ": is not empty, and no kit; a kit needs a folder of its own");
   }
   if (read_kit_manifest(folder).id != id) {

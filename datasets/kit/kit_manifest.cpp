@@ -196,10 +196,7 @@ std::string models_table(const KitManifest& manifest) {
   return table;
 }
 
-bool is_kit(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(folder, ignored) && std::filesystem::exists(folder / "manifest.json", ignored);
-}
+bool is_kit(const std::filesystem::path& folder) { return is_folder(folder) && is_there(folder / "manifest.json"); }
 
 KitManifest read_kit_manifest(const std::filesystem::path& folder) {
   const std::string file = (folder / "manifest.json").string();

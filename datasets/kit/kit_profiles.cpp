@@ -19,8 +19,7 @@ namespace fs = std::filesystem;
 
 std::optional<fs::path> profile_in(const fs::path& results) {
   for (const char* name : {"profile.json", "profile.txt"}) {
-    std::error_code ignored;
-    if (fs::is_regular_file(results / name, ignored)) return results / name;
+    if (is_file(results / name)) return results / name;
   }
   return std::nullopt;
 }

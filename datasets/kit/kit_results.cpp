@@ -91,8 +91,7 @@ class Reader {
 
   std::optional<descriptor::Timing> read_model(const KitModel& model) {
     const std::filesystem::path folder = results_folder_ / model.id;
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(folder / "failed.txt", ignored)) {
+    if (is_file(folder / "failed.txt")) {
       return leave_out(KitProblem::failed, model, excerpt(first_line(folder / "failed.txt"), 200));
     }
     const KitNotes meta = read_notes(folder / "meta.txt");

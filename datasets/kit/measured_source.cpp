@@ -87,9 +87,8 @@ bool is_cell(const std::string& text) {
 
 /// Null where nothing tells.
 const nasbench::NetworkSpace* space_of_measurements(const fs::path& path) {
-  std::error_code error;
   if (path == "-") return nullptr;
-  if (fs::is_directory(path, error)) return is_kit(path) ? read_kit_manifest(path).space : read_device(path).space;
+  if (is_folder(path)) return is_kit(path) ? read_kit_manifest(path).space : read_device(path).space;
   if (path.filename() == "device.json") return read_device(path).space;
   const std::string text = read_file(path), file = path.string();
   CsvReader csv(text, file);
@@ -103,9 +102,7 @@ const nasbench::NetworkSpace* space_of_measurements(const fs::path& path) {
 
 MeasuredSource read_measured(const fs::path& path, const NetworkSpace& space, Quantity quantity) {
   if (is_kit(path)) return read_kit(path, space, quantity);
-  std::error_code ignored;
-  const bool device = path.filename() == "device.json" ||
-                      (fs::is_directory(path, ignored) && fs::exists(path / "device.json", ignored));
+  const bool device = path.filename() == "device.json" || (is_folder(path) && is_there(path / "device.json"));
   return device ? read_device_folder(path, space, quantity) : read_csv(path, space, quantity);
 }
 

@@ -18,9 +18,8 @@ namespace {
 
 /// Whether a folder in a pool is no device of it but a pool of another space.
 bool is_other_pool(const fs::path& folder) {
-  std::error_code ignored;
-  return !fs::exists(folder / "device.json", ignored) &&
-         (fs::exists(folder / networks_file_name, ignored) || fs::exists(folder / space_file_name, ignored));
+  return !is_there(folder / "device.json") &&
+         (is_there(folder / networks_file_name) || is_there(folder / space_file_name));
 }
 
 /// The space that stands beside a device's folder, or in it; null for a device of a space that needs no file.
@@ -45,8 +44,7 @@ DeviceFile device_file_at(const fs::path& file, const NetworkSpace* kept) {
 bool holds(const DeviceFile& contents, const fs::path& file, std::optional<Quantity> quantity) {
   if (!quantity || contents.device.quantity == *quantity) return true;
   const fs::path measurements = file.parent_path() / contents.latencies;
-  std::error_code error;
-  if (contents.latencies.empty() || !fs::exists(measurements, error)) return false;
+  if (contents.latencies.empty() || !is_there(measurements)) return false;
   const std::vector<Quantity> held = quantities_of_file(measurements);
   return std::find(held.begin(), held.end(), *quantity) != held.end();
 }
@@ -71,8 +69,7 @@ DeviceOfSpace with_measurements(DeviceFile contents, const fs::path& file, std::
   if (result.device.quantity != Quantity::latency) result.device.descriptor = {};
   if (contents.latencies.empty()) return result;
   const fs::path latencies = file.parent_path() / contents.latencies;
-  std::error_code error;
-  if (!fs::exists(latencies, error)) {
+  if (!is_there(latencies)) {
     throw FileError(file.string() + ": its latencies '" + contents.latencies +
                     "' are not beside it; copy that file too");
   }
@@ -81,7 +78,7 @@ DeviceOfSpace with_measurements(DeviceFile contents, const fs::path& file, std::
   result.findings = std::move(measurements.findings);
   if (result.device.quantity == Quantity::latency && result.space == &nasbench::networks()) {
     const fs::path operators = file.parent_path() / operators_name;
-    if (fs::exists(operators, error)) result.device.operator_latencies = read_operators_in_networks(operators);
+    if (is_there(operators)) result.device.operator_latencies = read_operators_in_networks(operators);
   }
   return result;
 }
@@ -100,22 +97,20 @@ const DeviceRuntime* Pool::find(std::string_view id) const {
 }
 
 std::vector<fs::path> device_folders(const fs::path& folder) {
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) {
+  if (!is_folder(folder)) {
     throw FileError(folder.string() +
-                    (fs::exists(folder, error) ? ": is a file, expected a pool's folder" : ": no such folder"));
+                    (is_there(folder) ? ": is a file, expected a pool's folder" : ": no such folder"));
   }
   std::vector<fs::path> folders;
   for (const fs::path& entry : entries_of(folder)) {
     const bool hidden = entry.filename().string().front() == '.';
-    if (!hidden && fs::is_directory(entry, error) && !is_other_pool(entry)) folders.push_back(entry);
+    if (!hidden && is_folder(entry) && !is_other_pool(entry)) folders.push_back(entry);
   }
   return folders;
 }
 
 DeviceOfSpace read_device(const fs::path& path, std::optional<Quantity> quantity) {
-  std::error_code error;
-  const fs::path file = fs::is_directory(path, error) ? path / "device.json" : path;
+  const fs::path file = is_folder(path) ? path / "device.json" : path;
   DeviceFile contents = device_file_at(file, kept_space_of(file));
   if (!holds(contents, file, quantity)) {
     throw InputError(file.string() + ": holds " + column(contents.device.quantity) + ", asked for " +
@@ -132,13 +127,12 @@ std::vector<std::string> device_ids(const Pool& pool) {
 
 Pool read_pool(const fs::path& folder, std::optional<Quantity> quantity) {
   Pool pool;
-  std::error_code error;
   const std::vector<fs::path> folders = device_folders(folder);
   const NetworkSpace* kept = read_space_files(folder);
   std::size_t without = 0;
   for (const fs::path& device_folder : folders) {
     const fs::path file = device_folder / "device.json";
-    if (!fs::exists(file, error)) continue;
+    if (!is_there(file)) continue;
     DeviceFile contents = device_file_at(file, kept);
     if (!holds(contents, file, quantity)) {
       ++without;
@@ -163,7 +157,7 @@ Pool read_pool(const fs::path& folder, std::optional<Quantity> quantity) {
                      column(*quantity) + " (--quantity " + std::string(name(*quantity)) + ")");
   }
   if (pool.devices.empty()) {
-    const bool one_device = fs::exists(folder / "device.json", error);
+    const bool one_device = is_there(folder / "device.json");
     throw FileError(folder.string() + ": holds no device, expected */device.json" +
                     (one_device ? "; this is one device's folder, give the folder above it" : ""));
   }

@@ -21,9 +21,8 @@ namespace {
 constexpr std::size_t values_of_block = std::size_t{1} << 21;  // 16 MB
 
 fs::path nearest_existing(fs::path folder) {
-  std::error_code error;
   folder = fs::absolute(folder);
-  while (!fs::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  while (!is_folder(folder) && folder.has_relative_path()) folder = folder.parent_path();
   return folder;
 }
 

@@ -90,10 +90,9 @@ InputError none_left(const std::vector<LeftOutFile>& left_out) {
 
 std::vector<nasbench::Architecture> read_networks(const fs::path& path, const nasbench::NetworkReadOptions& options,
                                                   std::vector<LeftOutFile>* left_out) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
+  if (is_folder(path)) {
     const fs::path kept = path / "networks.json";
-    if (fs::exists(kept, error)) return read_networks(kept, options);
+    if (is_there(kept)) return read_networks(kept, options);
     std::vector<LeftOutFile> refused;
     std::vector<nasbench::Architecture> identities =
         read_network_files(network_files_of(path), options, left_out == nullptr ? nullptr : &refused);

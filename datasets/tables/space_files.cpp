@@ -12,11 +12,6 @@ namespace tenshot::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-bool is_there(const fs::path& file) {
-  std::error_code ignored;
-  return fs::exists(file, ignored);
-}
-
 std::vector<nasbench::Architecture> read_networks_file(const fs::path& file) {
   return nasbench::add_networks(parse_json(read_file(file), file.string()), file.string(), nasbench::NamedBy::file);
 }

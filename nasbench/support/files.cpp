@@ -172,6 +172,21 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 
 void write_file_quickly(const fs::path& path, std::string_view content) { replace_file(path, content, false); }
 
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
 std::vector<fs::path> entries_of(const fs::path& folder, std::error_code* unread) {
   std::error_code error;
   std::vector<fs::path> entries;

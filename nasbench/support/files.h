@@ -48,6 +48,11 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 /// machine. For state that is rewritten many times a minute.
 void write_file_quickly(const std::filesystem::path& path, std::string_view content);
 
+/// Whether something, a regular file or a folder is there; false where that cannot be told.
+bool is_there(const std::filesystem::path& path);
+bool is_file(const std::filesystem::path& path);
+bool is_folder(const std::filesystem::path& path);
+
 /// What stands in a folder, by name. Throws FileError where it cannot be listed, unless `unread` is to hold why.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::error_code* unread = nullptr);
 
