@@ -14,7 +14,7 @@
 #include "nasbench/kernels/kernel_search.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/temporaries.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 #include "trainer/cli/kernel_verbs.h"
