@@ -1,7 +1,5 @@
 #include "trainer/predictors/posterior/error_calibration.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -11,10 +9,9 @@ namespace tenshot::trainer {
 namespace {
 
 /// The quantiles that are kept: dense where intervals end.
-std::vector<double> kept_probabilities() {
-  return {0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15,  0.2,  0.25,  0.3,  0.4,  0.5,
-          0.6,   0.7,  0.75,  0.8,  0.85,  0.9, 0.925, 0.95, 0.975, 0.99, 0.995};
-}
+const std::vector<double> kept_probabilities = {0.005, 0.01, 0.025, 0.05, 0.075, 0.1,  0.15, 0.2,
+                                                0.25,  0.3,  0.4,   0.5,  0.6,   0.7,  0.75, 0.8,
+                                                0.85,  0.9,  0.925, 0.95, 0.975, 0.99, 0.995};
 
 std::vector<double> weighted_quantiles(const std::vector<std::vector<double>>& errors,
                                        const std::vector<double>& probabilities, bool next_device) {
@@ -55,10 +52,7 @@ double standardised(double error, double deviation) {
 IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors, bool next_device) {
   const bool any = std::any_of(errors.begin(), errors.end(), [](const auto& of_device) { return !of_device.empty(); });
   if (!any) return {};
-  IntervalCalibration calibration;
-  calibration.probabilities = kept_probabilities();
-  calibration.quantiles = weighted_quantiles(errors, calibration.probabilities, next_device);
-  return calibration;
+  return {kept_probabilities, weighted_quantiles(errors, kept_probabilities, next_device)};
 }
 
 std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most) {
@@ -77,23 +71,18 @@ std::vector<std::size_t> left_out_part_of(std::size_t networks) {
 
 OwnFits own_fits_of(const std::vector<std::vector<LeftOutError>>& errors, const std::vector<std::size_t>& networks) {
   std::vector<std::vector<double>> all;
+  std::vector<double> together;
   for (const std::vector<LeftOutError>& of_device : errors) {
     all.emplace_back();
     for (const LeftOutError& e : of_device) all.back().push_back(standardised(e.error, e.deviation));
+    together.insert(together.end(), all.back().begin(), all.back().end());
   }
-  const IntervalCalibration common = calibration_of(all);
-  OwnFits fits;
-  fits.probabilities = common.probabilities;
-  std::vector<double> together;
-  for (const auto& of_device : all) together.insert(together.end(), of_device.begin(), of_device.end());
+  OwnFits fits{calibration_of(all).probabilities, {}};
   for (std::size_t d = 0; d < errors.size(); ++d) {
-    OwnFit fit;
-    fit.networks = networks[d];
-    fit.within_10 = errors[d].empty() ? nothing : within(errors[d], 0.1);
-    fit.within_20 = errors[d].empty() ? nothing : within(errors[d], 0.2);
-    const bool few = all[d].size() < enough_errors;
-    fit.quantiles = few ? calibration_of({all[d], together}).quantiles : calibration_of({all[d]}).quantiles;
-    fits.devices.push_back(std::move(fit));
+    const bool none = errors[d].empty(), few = all[d].size() < enough_errors;
+    const IntervalCalibration own = few ? calibration_of({all[d], together}) : calibration_of({all[d]});
+    fits.devices.push_back(
+        {networks[d], none ? nothing : within(errors[d], 0.1), none ? nothing : within(errors[d], 0.2), own.quantiles});
   }
   return fits;
 }

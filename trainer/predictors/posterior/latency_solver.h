@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/predictors/posterior/measurement_noise.h"
+#include "trainer/predictors/posterior/mixture_options.h"
 
 // The posterior of a device-runtime, from features to intervals.
 //
@@ -16,7 +16,7 @@
 //                      feature; rooms that know what a network is make it: structured of cells, operators of any.
 //   r ~ N(0, ρ²σ² K)   is what alike networks share beside costs. K says how alike they are; ρ is residual_share.
 //   ε_i                is noise: a Student distribution of scale σ, about 0 or about the step of a slow speed, and
-//                      sometimes a gross error (MeasurementNoise). A clock that counts whole milliseconds adds to σ²
+//                      sometimes a gross error (MeasurementErrors). A clock that counts whole milliseconds adds to σ²
 //                      (own_variance).
 //
 // Prior. A hypothesis says that the device is like one whose costs are m, in units of its median latency, and whose
@@ -45,6 +45,48 @@
 // out (intervals.h, error_calibration.h).
 
 namespace tenshot::trainer {
+
+/// How noisy a hypothesis takes a device for.
+struct NoiseLevel {
+  double noise = 0;      ///< σ of log latency
+  double slow_step = 0;  ///< how much larger log latency is at the device's slow speed; 0: it has one speed
+};
+
+/// The errors of n measurements of log latency while a solution is looked for, and the Gaussian in the place of each.
+/// Noise is Student-t with ν degrees of freedom (Gaussian for ν = 0) of a given variance about 0 or, in the slow state,
+/// about its step; or, rarely, a gross error. It enters Gauss–Newton as the Gaussian that has its slope at the present
+/// error (expectation–maximisation for scale mixtures; Lange, Little and Taylor, JASA 1989).
+class MeasurementErrors {
+ public:
+  explicit MeasurementErrors(const MixtureOptions& options);
+
+  /// Begins with Gaussians of the noise's own variances, [n], about 0. `slow_step` 0: there is no slow state.
+  void begin(const Eigen::VectorXd& own_variance, double slow_step);
+  /// Gives Gaussians that are wider to what is far off from the start. `spread` is the standard deviation of log
+  /// latency about the latencies that `first` is from.
+  void distrust(const Eigen::VectorXd& first, double spread);
+  /// Gives each error the Gaussian that the noise has there.
+  void weigh();
+  /// The log evidence where it is `gaussian` with the Gaussians in place: each is taken out, and the noise put in.
+  double corrected(double gaussian) const;
+
+  Eigen::VectorXd error;     ///< [n]: measured − expected log latency
+  Eigen::VectorXd variance;  ///< [n]: of the Gaussians
+  Eigen::VectorXd shift;     ///< [n]: their means
+
+ private:
+  /// The noise at one error: its density, and the Gaussian in its place.
+  struct View {
+    double variance, density, shift;
+  };
+  View view_at(double error, double variance, double slow_step) const;
+  double shape(double squared) const;
+  double precision_at(double squared) const { return nu_ > 0 ? (nu_ + 1) / (nu_ + squared) : 1; }
+
+  double nu_, slow_share_, gross_share_, gross_precision_, gross_density_, usual_density_ = 0;
+  Eigen::VectorXd own_variance_;
+  double slow_step_ = 0;
+};
 
 /// Floor of an expected latency, as a fraction of the device's median latency: costs of a fit may sum to less.
 constexpr double smallest_relative = 0.02;

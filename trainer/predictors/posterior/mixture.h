@@ -10,8 +10,8 @@ namespace tenshot::trainer {
 
 /// Leaves at most `most` hypotheses, the most probable first. `score` is the log of a hypothesis's weight, but for what
 /// all weights sum to; where it is no finite number, the hypothesis goes.
-template <class Hypothesis>
-void keep_best(std::vector<Hypothesis>& hypotheses, double Hypothesis::*score,
+template <class Hypothesis, class Scored>
+void keep_best(std::vector<Hypothesis>& hypotheses, double Scored::*score,
                std::size_t most = std::numeric_limits<std::size_t>::max()) {
   const auto unusable = [score](const Hypothesis& one) { return !std::isfinite(one.*score); };
   hypotheses.erase(std::remove_if(hypotheses.begin(), hypotheses.end(), unusable), hypotheses.end());
@@ -21,8 +21,8 @@ void keep_best(std::vector<Hypothesis>& hypotheses, double Hypothesis::*score,
 }
 
 /// The weights of hypotheses of which the first is the most probable; they sum to 1.
-template <class Hypothesis>
-std::vector<double> weights_of(const std::vector<Hypothesis>& hypotheses, double Hypothesis::*score) {
+template <class Hypothesis, class Scored>
+std::vector<double> weights_of(const std::vector<Hypothesis>& hypotheses, double Scored::*score) {
   std::vector<double> weights;
   double total = 0;
   for (const Hypothesis& one : hypotheses) {
