@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <map>
 #include <numeric>
 
 #include "nasbench/support/error.h"
@@ -34,7 +33,6 @@ std::vector<std::size_t> folds_of(const std::vector<ColdStages>& files) {
   return folds;
 }
 
-/// The kernels that were measured for the layers of a file.
 OfferedKernels kernels_of(const ColdStages& file) {
   return [&file](const ColdNetwork& network, const descriptor::ColdLayer& layer) {
     const auto i = static_cast<std::size_t>(&layer - network.layers.data());

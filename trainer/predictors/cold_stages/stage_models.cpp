@@ -1,21 +1,103 @@
 #include "trainer/predictors/cold_stages/stage_models.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "nasbench/graph/operator_specification.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
+#include "trainer/core/nnls.h"
 
 namespace tenshot::trainer::cold_stages {
 namespace {
 
+using descriptor::ColdKind;
 using descriptor::ColdLayer;
 using descriptor::ColdNetwork;
 using descriptor::ColdStages;
 using descriptor::KernelStages;
 using descriptor::LayerStages;
+using nasbench::OperatorKind;
+
+OperatorKind kind_of(ColdKind kind) {
+  static const std::map<ColdKind, OperatorKind> kinds = {{ColdKind::convolution, OperatorKind::convolution},
+                                                         {ColdKind::linear, OperatorKind::linear},
+                                                         {ColdKind::max_pool, OperatorKind::max_pool},
+                                                         {ColdKind::average_pool, OperatorKind::average_pool},
+                                                         {ColdKind::activation, OperatorKind::activation},
+                                                         {ColdKind::add, OperatorKind::add},
+                                                         {ColdKind::multiply, OperatorKind::multiply},
+                                                         {ColdKind::concatenate, OperatorKind::concatenate},
+                                                         {ColdKind::shuffle, OperatorKind::shuffle},
+                                                         {ColdKind::softmax, OperatorKind::softmax},
+                                                         {ColdKind::slice, OperatorKind::split},
+                                                         {ColdKind::reshape, OperatorKind::split}};
+  return kinds.at(kind);  // of a reshape the engine copies: images lie channels last
+}
+
+nasbench::OperatorSpecification specification_of(const descriptor::ColdNetwork& network,
+                                                 const descriptor::ColdLayer& layer) {
+  nasbench::OperatorSpecification specification;
+  specification.kind = kind_of(layer.kind);
+  specification.name = layer.activation.name;
+  specification.kernel = layer.kernel;
+  specification.stride = layer.stride;
+  specification.dilation = layer.dilation;
+  specification.groups = layer.groups;
+  specification.bias = layer.has_weights();
+  for (const int input : layer.inputs) specification.inputs.push_back(network.tensors[static_cast<std::size_t>(input)]);
+  specification.output = network.tensors[static_cast<std::size_t>(layer.output)];
+  return specification;
+}
+
+float logarithm(double value) { return static_cast<float>(std::log(value + 1e-6)); }
+
+constexpr double least_ms = 1e-4;
+constexpr std::size_t fewest_of_a_forest = 12;
+
+Eigen::VectorXd costs_of(const std::vector<LayerMeasures>& layers, const Eigen::VectorXd& ms) {
+  const auto width = static_cast<Eigen::Index>(layers.front().measures.size());
+  Eigen::MatrixXd measures(ms.size(), width);
+  for (Eigen::Index row = 0; row < ms.size(); ++row) {
+    measures.row(row) =
+        Eigen::Map<const Eigen::RowVectorXd>(layers[static_cast<std::size_t>(row)].measures.data(), width);
+  }
+  return relative_non_negative_least_squares(measures, ms);
+}
+
+TreeEnsemble forest_of(const std::vector<LayerMeasures>& layers, const Eigen::VectorXd& ms) {
+  TreeOptions options;
+  options.trees = 20;
+  options.depth = 7;
+  options.smallest_leaf = 3;
+  options.feature_share = 0.5;
+  std::vector<float> splits;
+  std::vector<double> logarithms;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    splits.insert(splits.end(), layers[i].splits.begin(), layers[i].splits.end());
+    logarithms.push_back(std::log(ms(static_cast<Eigen::Index>(i))));
+  }
+  return train_trees(splits, layers.front().splits.size(), logarithms, {}, options);
+}
+
+/// Reading so many bytes of a file, which depends on nothing else.
+LayerMeasures measures_of_reading(std::uint64_t bytes) {
+  const double megabytes = static_cast<double>(bytes) / 1e6;
+  return {"reading", {1, 0, 0, 0, megabytes}, {logarithm(megabytes)}};
+}
+
+/// How unlike two layers are: the squared distance of their logarithms, and more where they are of unlike groups.
+double distance(const LayerMeasures& a, const LayerMeasures& b) {
+  constexpr double unlike_groups = 1000;
+  double sum = a.group == b.group ? 0 : unlike_groups;
+  for (std::size_t i = 0; i < a.splits.size() && i < b.splits.size(); ++i) {
+    const double difference = a.splits[i] - b.splits[i];
+    sum += difference * difference;
+  }
+  return sum;
+}
 
 bool is_of_a_file(Stage stage) {
   return stage == Stage::read_raw || stage == Stage::read_cached || stage == Stage::write_cached;
@@ -38,27 +120,78 @@ void number_shapes(const ColdNetwork& network, std::vector<LayerStages>& layers)
   }
 }
 
-/// Times of equally many layers, which a model is fitted to.
-struct Samples {
-  std::vector<LayerMeasures> layers;
-  std::vector<double> ms;
-  StageModel model(Learner learner) const {
-    std::vector<const LayerMeasures*> pointers;
-    for (const LayerMeasures& layer : layers) pointers.push_back(&layer);
-    return {pointers, ms, learner};
-  }
-};
-
 StageModel model_of_starts(const std::vector<const ColdStages*>& files) {
-  Samples samples;
-  for (const ColdStages* file : files) {
-    samples.layers.push_back(measures_of_start(file->layers.size()));
-    samples.ms.push_back(file->start_ms);
-  }
-  return samples.model(Learner::operators);
+  StageTimes starts;
+  for (const ColdStages* file : files) starts.add(measures_of_start(file->layers.size()), file->start_ms);
+  return {starts, Learner::operators};
+}
+
+/// 0 where the stage was never measured.
+double predicted_ms(const std::map<Stage, StageModel>& models, Stage stage, const LayerMeasures& layer) {
+  const auto model = models.find(stage);
+  return model == models.end() ? 0 : model->second.predict(layer);
+}
+
+template <class Row>
+const Row& nearest(const std::vector<Row>& rows, const LayerMeasures& layer) {
+  return *std::min_element(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    return distance(*a.layer, layer) < distance(*b.layer, layer);
+  });
 }
 
 }  // namespace
+
+LayerMeasures measures_of(const ColdNetwork& network, const ColdLayer& layer) {
+  constexpr double million = 1e6;
+  const nasbench::OperatorSpecification specification = specification_of(network, layer);
+  LayerMeasures measures;
+  measures.group = operators::operator_group_of(specification);
+  const Eigen::VectorXd raw =
+      operators::raw_features({specification}).head(static_cast<Eigen::Index>(operators::raw_feature_count()));
+  for (Eigen::Index i = 1; i < raw.size(); ++i) {
+    const auto measure = static_cast<std::size_t>(i - 1) % operators::measures_of_group;
+    if (measure >= measures.measures.size()) continue;
+    measures.measures[measure] += measure == operators::count ? raw(i) : raw(i) / million;
+  }
+  for (std::size_t i = 1; i < measures.measures.size(); ++i) measures.splits.push_back(logarithm(measures.measures[i]));
+  for (const nasbench::Shape& shape : {specification.inputs.front(), specification.output}) {
+    for (const std::size_t dimension : {1U, 2U, 3U}) {
+      measures.splits.push_back(logarithm(dimension < shape.size() ? static_cast<double>(shape[dimension]) : 1.0));
+    }
+  }
+  for (const int number : {layer.kernel.height, layer.kernel.width, layer.stride.height, layer.groups,
+                           static_cast<int>(layer.kind), static_cast<int>(layer.inputs.size())}) {
+    measures.splits.push_back(static_cast<float>(number));
+  }
+  measures.splits.push_back(layer.activation.name.empty() ? 0.0F : 1.0F);
+  return measures;
+}
+
+std::string_view name(Learner learner) { return learner == Learner::forest ? "forest" : "operators"; }
+
+StageModel::StageModel(const StageTimes& times, Learner learner)
+    : is_forest_(learner == Learner::forest && times.layers.size() >= fewest_of_a_forest) {
+  const Eigen::VectorXd ms =
+      Eigen::Map<const Eigen::VectorXd>(times.ms.data(), static_cast<Eigen::Index>(times.ms.size())).cwiseMax(least_ms);
+  if (is_forest_) {
+    forest_ = forest_of(times.layers, ms);
+  } else {
+    costs_ = costs_of(times.layers, ms);
+  }
+  double predicted = 0;
+  for (const LayerMeasures& layer : times.layers) predicted += unscaled(layer);
+  if (predicted > 0) scale_ = ms.sum() / predicted;
+}
+
+double StageModel::unscaled(const LayerMeasures& layer) const {
+  if (is_forest_) return std::exp(forest_.predict(layer.splits.data()));
+  double sum = 0;
+  for (std::size_t i = 0; i < layer.measures.size(); ++i)
+    sum += costs_(static_cast<Eigen::Index>(i)) * layer.measures[i];
+  return std::max(least_ms, sum);
+}
+
+double StageModel::predict(const LayerMeasures& layer) const { return scale_ * unscaled(layer); }
 
 std::string_view name(Stage stage) {
   constexpr std::array<std::string_view, stage_count> names = {"read raw", "read cached",  "write cached", "transform",
@@ -67,17 +200,16 @@ std::string_view name(Stage stage) {
 }
 
 double& time_of(LayerStages& layer, KernelStages& kernel, Stage stage) {
-  switch (stage) {
-    case Stage::read_raw: return layer.read_raw_ms;
-    case Stage::read_cached: return kernel.read_cached_ms;
-    case Stage::write_cached: return kernel.write_cached_ms;
-    case Stage::transform: return kernel.transform_ms;
-    case Stage::create: return kernel.create_ms;
-    case Stage::create_again: return kernel.create_again_ms;
-    case Stage::first: return kernel.first_ms;
-    case Stage::execute: break;
-  }
-  return kernel.execute_ms;
+  if (stage == Stage::read_raw) return layer.read_raw_ms;
+  constexpr double KernelStages::*times[] = {nullptr,
+                                             &KernelStages::read_cached_ms,
+                                             &KernelStages::write_cached_ms,
+                                             &KernelStages::transform_ms,
+                                             &KernelStages::create_ms,
+                                             &KernelStages::create_again_ms,
+                                             &KernelStages::first_ms,
+                                             &KernelStages::execute_ms};
+  return kernel.*times[static_cast<std::size_t>(stage)];
 }
 
 double time_of(const LayerStages& layer, const KernelStages& kernel, Stage stage) {
@@ -117,42 +249,30 @@ void StageModels::read(const ColdStages& file) {
 }
 
 void StageModels::learn(const Learners& learners) {
-  std::map<Stage, Samples> reading;
+  const auto model = [&](Stage stage, const StageTimes& times) {
+    return StageModel(times, learners[static_cast<std::size_t>(stage)]);
+  };
+  std::map<Stage, StageTimes> reading;
   for (auto& [name, kernel] : kernels_) {
-    for (const Stage stage : all_stages) {
-      if (is_of_a_file(stage)) continue;
-      std::vector<const LayerMeasures*> layers;
-      std::vector<double> ms;
-      for (const Row& row : kernel.rows) {
-        if (stage == Stage::transform && !row.kernel->transforms) continue;
-        layers.push_back(row.layer);
-        ms.push_back(time_of(*row.stages, *row.kernel, stage));
-      }
-      if (ms.empty()) continue;
-      kernel.models.emplace(stage, StageModel(layers, ms, learners[static_cast<std::size_t>(stage)]));
-    }
+    std::map<Stage, StageTimes> own;
     for (const Row& row : kernel.rows) {
-      if (!row.kernel->transforms) continue;
+      const bool transforms = row.kernel->transforms;
+      for (const Stage stage : all_stages) {
+        const double ms = time_of(*row.stages, *row.kernel, stage);
+        if (!is_of_a_file(stage) && (transforms || stage != Stage::transform)) own[stage].add(*row.layer, ms);
+      }
+      if (!transforms) continue;
       for (const Stage stage : {Stage::read_cached, Stage::write_cached}) {
-        reading[stage].layers.push_back(measures_of_reading(row.kernel->cached_bytes));
-        reading[stage].ms.push_back(time_of(*row.stages, *row.kernel, stage));
+        reading[stage].add(measures_of_reading(row.kernel->cached_bytes), time_of(*row.stages, *row.kernel, stage));
       }
     }
+    for (const auto& [stage, times] : own) kernel.models.emplace(stage, model(stage, times));
   }
   for (const Row& row : layers_) {
     if (row.stages->raw_bytes == 0) continue;
-    reading[Stage::read_raw].layers.push_back(measures_of_reading(row.stages->raw_bytes));
-    reading[Stage::read_raw].ms.push_back(row.stages->read_raw_ms);
+    reading[Stage::read_raw].add(measures_of_reading(row.stages->raw_bytes), row.stages->read_raw_ms);
   }
-  for (const auto& [stage, samples] : reading) {
-    reading_.emplace(stage, samples.model(learners[static_cast<std::size_t>(stage)]));
-  }
-}
-
-const StageModels::Row& StageModels::nearest(const std::vector<Row>& rows, const LayerMeasures& layer) const {
-  return *std::min_element(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
-    return distance(*a.layer, layer) < distance(*b.layer, layer);
-  });
+  for (const auto& [stage, times] : reading) reading_.emplace(stage, model(stage, times));
 }
 
 std::vector<StageModels::Likeness> StageModels::kernels_for(const ColdNetwork& network, const ColdLayer& layer,
@@ -177,11 +297,6 @@ std::vector<StageModels::Likeness> StageModels::kernels_for(const ColdNetwork& n
   return known;
 }
 
-double StageModels::predict(const Kernel& kernel, Stage stage, const LayerMeasures& layer) const {
-  const auto model = kernel.models.find(stage);
-  return model == kernel.models.end() ? 0 : model->second.predict(layer);
-}
-
 LayerStages StageModels::predict_layer(const ColdNetwork& network, const ColdLayer& layer,
                                        const OfferedKernels& offered) const {
   constexpr double hopeless = 8, small_ms = 1;
@@ -189,8 +304,7 @@ LayerStages StageModels::predict_layer(const ColdNetwork& network, const ColdLay
   LayerStages stages;
   stages.raw_bytes = raw_bytes_of(network, layer);
   const auto reading = [&](Stage stage, std::uint64_t bytes) {
-    const auto model = reading_.find(stage);
-    return model == reading_.end() || bytes == 0 ? 0 : model->second.predict(measures_of_reading(bytes));
+    return bytes == 0 ? 0 : predicted_ms(reading_, stage, measures_of_reading(bytes));
   };
   stages.read_raw_ms = reading(Stage::read_raw, stages.raw_bytes);
   double fastest = std::numeric_limits<double>::infinity();
@@ -206,21 +320,20 @@ LayerStages StageModels::predict_layer(const ColdNetwork& network, const ColdLay
       kernel.cached_bytes = static_cast<std::uint64_t>(growth * static_cast<double>(stages.raw_bytes));
       kernel.read_cached_ms = reading(Stage::read_cached, kernel.cached_bytes);
       kernel.write_cached_ms = reading(Stage::write_cached, kernel.cached_bytes);
-      kernel.transform_ms = predict(known, Stage::transform, measures);
+      kernel.transform_ms = predicted_ms(known.models, Stage::transform, measures);
     }
-    kernel.create_ms = predict(known, Stage::create, measures);
-    kernel.create_again_ms = std::min(kernel.create_ms, predict(known, Stage::create_again, measures));
-    kernel.first_ms = predict(known, Stage::first, measures);
-    kernel.execute_ms = predict(known, Stage::execute, measures);
+    kernel.create_ms = predicted_ms(known.models, Stage::create, measures);
+    kernel.create_again_ms = std::min(kernel.create_ms, predicted_ms(known.models, Stage::create_again, measures));
+    kernel.first_ms = predicted_ms(known.models, Stage::first, measures);
+    kernel.execute_ms = predicted_ms(known.models, Stage::execute, measures);
     if (like.kernel->once_ms > 0) kernel.once_ms = once_ms_;
     fastest = std::min(fastest, kernel.execute_ms);
     stages.kernels.push_back(std::move(kernel));
   }
-  stages.kernels.erase(std::remove_if(stages.kernels.begin(), stages.kernels.end(),
-                                      [&](const KernelStages& kernel) {
-                                        return kernel.execute_ms > std::max(small_ms, hopeless * fastest);
-                                      }),
-                       stages.kernels.end());
+  const auto is_hopeless = [&](const KernelStages& kernel) {
+    return kernel.execute_ms > std::max(small_ms, hopeless * fastest);
+  };
+  stages.kernels.erase(std::remove_if(stages.kernels.begin(), stages.kernels.end(), is_hopeless), stages.kernels.end());
   return stages;
 }
 

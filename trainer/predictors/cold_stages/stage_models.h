@@ -1,7 +1,9 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -9,9 +11,58 @@
 #include <vector>
 
 #include "descriptor/cold/cold_files.h"
-#include "trainer/predictors/cold_stages/stage_model.h"
+#include "trainer/predictors/operators/operator_groups.h"
+#include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer::cold_stages {
+
+/// What of a layer its stages may cost time for.
+struct LayerMeasures {
+  std::string group;  ///< of operators whose costs are alike, as the predictor `operators` groups them
+  /// One, multiply–adds in millions, and the megabytes that it reads, writes, and reads as weights (operators::Measure;
+  /// the engine's kernels copy no windows).
+  std::array<double, operators::window_bytes> measures = {};
+  /// What trees split on: logarithms of the measures, the channels and the image, window, stride and groups.
+  std::vector<float> splits;
+};
+
+LayerMeasures measures_of(const descriptor::ColdNetwork& network, const descriptor::ColdLayer& layer);
+
+/// How the cost of a stage is learned.
+enum class Learner {
+  operators,  ///< a sum over LayerMeasures::measures with costs that are not negative, by relative least squares
+  forest      ///< a forest of the logarithm (needs XGBoost)
+};
+std::string_view name(Learner learner);
+
+/// What a stage took in some layers; what is below a tenth of a microsecond counts as that.
+struct StageTimes {
+  std::vector<LayerMeasures> layers;
+  std::vector<double> ms;
+
+  void add(const LayerMeasures& layer, double time_ms) {
+    layers.push_back(layer);
+    ms.push_back(time_ms);
+  }
+};
+
+/// What one stage of one kernel costs, of what it cost in measured layers.
+class StageModel {
+ public:
+  /// There is at least one layer. Where a forest has too few to learn from, costs of measures are learned instead.
+  /// Predictions are scaled so that those of the layers sum to what they took: a start is a sum.
+  StageModel(const StageTimes& times, Learner learner);
+
+  double predict(const LayerMeasures& layer) const;
+
+ private:
+  double unscaled(const LayerMeasures& layer) const;
+
+  bool is_forest_ = false;
+  Eigen::VectorXd costs_;
+  TreeEnsemble forest_;
+  double scale_ = 1;
+};
 
 /// What is predicted of a layer and its kernels.
 enum class Stage { read_raw, read_cached, write_cached, transform, create, create_again, first, execute };
@@ -59,7 +110,6 @@ class StageModels {
 
   void read(const descriptor::ColdStages& file);
   void learn(const Learners& learners);
-  const Row& nearest(const std::vector<Row>& rows, const LayerMeasures& layer) const;
   /// A kernel of a layer, and the measured one that it costs as much as.
   struct Likeness {
     std::string name, costs_as;
@@ -68,7 +118,6 @@ class StageModels {
                                     const LayerMeasures& measures, const OfferedKernels& offered) const;
   descriptor::LayerStages predict_layer(const descriptor::ColdNetwork& network, const descriptor::ColdLayer& layer,
                                         const OfferedKernels& offered) const;
-  double predict(const Kernel& kernel, Stage stage, const LayerMeasures& layer) const;
 
   std::vector<std::vector<LayerMeasures>> measures_;  ///< of each file's layers
   std::vector<Row> layers_;                           ///< the first kernel of each measured layer

@@ -95,26 +95,23 @@ TEST(ColdFamily, IsTheLettersThatTheFileNameBeginsWith) {
 
 TEST(StageModel, FindsTheCostsOfMeasures) {
   const std::vector<ColdStages> files = library(2);
-  std::vector<LayerMeasures> layers;
-  std::vector<const LayerMeasures*> pointers;
-  std::vector<double> ms;
+  StageTimes times;
   for (const ColdStages& file : files) {
-    for (const ColdLayer& layer : file.network.layers) layers.push_back(measures_of(file.network, layer));
+    for (const ColdLayer& layer : file.network.layers) {
+      const LayerMeasures measures = measures_of(file.network, layer);
+      times.add(measures, 0.25 + 3 * measures.measures[1]);
+    }
   }
-  for (const LayerMeasures& layer : layers) {
-    pointers.push_back(&layer);
-    ms.push_back(0.25 + 3 * layer.measures[1]);
-  }
-  const StageModel sums(pointers, ms, Learner::operators);
+  const StageModel sums(times, Learner::operators);
   const ColdNetwork other = chain({77, 200});
   const LayerMeasures unseen = measures_of(other, other.layers[0]);
   EXPECT_NEAR(sums.predict(unseen), 0.25 + 3 * unseen.measures[1], 1e-3 * (0.25 + 3 * unseen.measures[1]));
   if (!has_xgboost()) GTEST_SKIP() << "no XGBoost";
-  const StageModel forest(pointers, ms, Learner::forest);
+  const StageModel forest(times, Learner::forest);
   double predicted = 0, truth = 0;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    predicted += forest.predict(layers[i]);
-    truth += ms[i];
+  for (std::size_t i = 0; i < times.layers.size(); ++i) {
+    predicted += forest.predict(times.layers[i]);
+    truth += times.ms[i];
   }
   EXPECT_NEAR(predicted, truth, 1e-6 * truth) << "layers sum to what they took";
 }
