@@ -9,7 +9,7 @@
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
-#include "trainer/predictors/unfamiliar.h"
+#include "trainer/predictors/verdict.h"
 
 namespace tenshot::cli {
 namespace {

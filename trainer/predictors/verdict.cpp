@@ -5,8 +5,15 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "nasbench/spaces/networks.h"
+#include "nasbench/support/median.h"
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/numbers_below.h"
+#include "nasbench/support/text.h"
+#include "sampling/architectures/information.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
+#include "trainer/core/planning_prior.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -23,7 +30,83 @@ std::string worth_of_more(const Verdict& verdict) {
   return "; three more would narrow that to " + half_width_in_words(*verdict.further);
 }
 
+constexpr double far_outside = 2;  ///< times as costly as the most costly of the pool's networks, or the least
+
+std::string note_on(const std::string& name, const Unfamiliar& unfamiliar) {
+  std::string note;
+  if (!unfamiliar.operators.empty()) {
+    note = name + " has operators that no measured network has (" + joined(unfamiliar.operators) +
+           "): they count as on other devices, or as the operators most like them, and the interval is wider";
+  }
+  const bool large = unfamiliar.size > far_outside;
+  if (!large && unfamiliar.size >= 1 / far_outside) return note;
+  note += note.empty() ? name : "; it";
+  note += large ? " costs about " + significant_digits(unfamiliar.size, 3) +
+                      " times as much as the most costly network of the pool"
+                : " costs about 1/" + significant_digits(1 / unfamiliar.size, 3) +
+                      " of what the least costly network of the pool costs";
+  return note + ": the prediction extrapolates";
+}
+
+/// Ten of them, and how many more there are.
+std::vector<std::string> first_notes(std::vector<std::string> notes, const std::string& rest, const std::string& what) {
+  constexpr std::size_t most = 10;
+  if (notes.size() <= most) return notes;
+  const std::string more = rest + ": " + std::to_string(notes.size() - most) + " more" + what;
+  notes.resize(most);
+  notes.push_back(more);
+  return notes;
+}
+
 }  // namespace
+
+double typical_half_width(const Predictions& predictions) {
+  std::vector<double> widths;
+  for (std::size_t i = 0; i < predictions.lower_ms.size(); ++i) {
+    const double width = (predictions.upper_ms[i] - predictions.lower_ms[i]) / (2 * predictions.latency_ms[i]);
+    if (!std::isnan(width)) widths.push_back(width);
+  }
+  return widths.empty() ? std::nan("") : upper_median(std::move(widths));
+}
+
+std::string half_width_in_words(double half_width) {
+  if (half_width < 0.95) return "±" + significant_digits(100 * half_width, 2) + " %";
+  const double factor = half_width + std::hypot(half_width, 1);  // f of an interval from latency / f to latency · f
+  return "a factor of " + (factor < 10 ? significant_digits(factor, 2) : decimals(factor, 0));
+}
+
+Trust trust(double half_width, bool warned) {
+  constexpr double good = 0.1, fair = 0.2;
+  if (warned) return Trust::doubtful;
+  return half_width <= good ? Trust::good : half_width <= fair ? Trust::fair : Trust::poor;
+}
+
+std::string_view word(Trust trust) {
+  constexpr std::string_view words[] = {"Good", "Fair", "Poor", "Doubtful"};
+  return words[static_cast<std::size_t>(trust)];
+}
+
+double NextMeasurements::narrowing() const {
+  return std::sqrt((after * after + noise * noise) / (before * before + noise * noise));
+}
+
+std::optional<NextMeasurements> next_measurements(const Predictor& predictor,
+                                                  const std::vector<Architecture>& candidates, std::size_t count) {
+  if (candidates.size() <= count) return std::nullopt;
+  const std::optional<PlanningView> view = predictor.uncertainty(candidates);
+  if (!view) return std::nullopt;
+  sampling::InformationOptions options = view->options;
+  options.random_half = false;
+  std::vector<std::size_t> all = numbers_below(candidates.size());
+  Rng rng(1);  // draws nothing where all candidates are considered
+  NextMeasurements next;
+  next.chosen = sampling::choose_informative(view->covariance, all, count, rng, options);
+  const std::vector<double> variance = sampling::expected_variance(view->covariance, next.chosen, options);
+  next.before = std::sqrt(std::max(variance.front(), 0.0));
+  next.after = std::sqrt(std::max(variance.back(), 0.0));
+  next.noise = std::hypot(options.noise, view->own);
+  return next;
+}
 
 std::vector<Architecture> judged_by(const PoolModel& model, const std::vector<Architecture>& measured,
                                     const std::vector<Architecture>& named) {
@@ -112,6 +195,27 @@ std::optional<std::size_t> measurements_until(double wanted, const Verdict& verd
     (reached(middle) ? enough : too_few) = middle;
   }
   return enough;
+}
+
+std::vector<std::string> notes_on_unfamiliar(const Predictor& predictor,
+                                             const std::vector<Architecture>& architectures) {
+  const std::vector<Unfamiliar> unfamiliar = predictor.unfamiliar(architectures);
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < unfamiliar.size(); ++i) {
+    std::string note = note_on(predictor.space().format(architectures[i]), unfamiliar[i]);
+    if (!note.empty()) notes.push_back(std::move(note));
+  }
+  return first_notes(std::move(notes), "as far from the pool as these", " networks");
+}
+
+std::vector<std::string> notes_on_reading(const NetworkSpace& space, const std::vector<Architecture>& architectures) {
+  std::vector<std::string> notes;
+  if (&space != &nasbench::networks()) return notes;
+  for (const Architecture& architecture : architectures) {
+    const nasbench::NamedNetwork& network = nasbench::named_network(architecture);
+    for (const std::string& remark : network.remarks) notes.push_back(network.name + ": " + remark);
+  }
+  return first_notes(std::move(notes), "remarks like these", "");
 }
 
 }  // namespace tenshot::trainer

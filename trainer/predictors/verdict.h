@@ -1,16 +1,56 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "nasbench/spaces/network_space.h"
 #include "nasbench/spaces/search_space.h"
 #include "trainer/core/predictor.h"
-#include "trainer/predictors/trust.h"
 
 namespace tenshot::trainer {
+
+// How far a predictor is to be trusted, as its own intervals say it, and what further measurements would do.
+
+/// The confidence of the intervals by which predictors are judged.
+constexpr double judged_confidence = 0.9;
+
+/// Half the width of the intervals relative to the prediction, the median over networks; NaN without intervals.
+double typical_half_width(const Predictions& predictions);
+
+/// Half a width in words: "±12 %", or "a factor of 2.4" where ±120 % would say that a latency may be below zero.
+std::string half_width_in_words(double half_width);
+
+enum class Trust : std::uint8_t {
+  good,     ///< half the width is at most 10 %
+  fair,     ///< at most 20 %
+  poor,     ///< more
+  doubtful  ///< whatever the intervals say, the measurements gave reason for a warning
+};
+Trust trust(double half_width, bool warned);
+/// "Good", "Fair", "Poor", "Doubtful".
+std::string_view word(Trust trust);
+
+/// Measurements that would tell most, and what they would do.
+struct NextMeasurements {
+  std::vector<std::size_t> chosen;  ///< of the candidates, the most informative first
+  double before = 0;                ///< root mean variance of log latency over the candidates, noise excluded
+  double after = 0;                 ///< expected after measuring those chosen
+  double noise = 0;                 ///< σ of a measurement's log latency, and of what is a network's own
+
+  /// By what factor intervals would narrow, which hold the noise too.
+  double narrowing() const;
+};
+
+/// The `count` most informative of `candidates`, which are connected and were not measured
+/// (sampling::choose_informative, sampling::expected_variance). Nothing where there are no more candidates than that,
+/// or the predictor does not say what it is uncertain about.
+std::optional<NextMeasurements> next_measurements(const Predictor& predictor,
+                                                  const std::vector<Architecture>& candidates, std::size_t count);
 
 /// The networks that a verdict is about: of networks by name those that the user `named`, else those of the pool
 /// (known_architectures()), else the measured ones.
@@ -54,5 +94,15 @@ std::optional<std::size_t> measurements_until(double wanted, const Verdict& verd
 
 /// Most further measurements that measurements_until() looks at.
 constexpr std::size_t most_planned = 64;
+
+/// A sentence for each network that is far from all that the predictor's pool measured: that has operators which no
+/// network of the pool had, or costs over twice the most, or under half of the least, of any of them. After ten
+/// sentences, one says how many more there are.
+std::vector<std::string> notes_on_unfamiliar(const Predictor& predictor,
+                                             const std::vector<Architecture>& architectures);
+
+/// What was remarked when the networks were read, as on a length that depends on the data, in the same way; nothing of
+/// architectures of a space that is composed.
+std::vector<std::string> notes_on_reading(const NetworkSpace& space, const std::vector<Architecture>& architectures);
 
 }  // namespace tenshot::trainer

@@ -17,7 +17,6 @@
 #include "trainer/networks/exporting.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
-#include "trainer/predictors/unfamiliar.h"
 #include "trainer/predictors/verdict.h"
 #include "trainer/python/inputs.h"
 

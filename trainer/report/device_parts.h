@@ -9,7 +9,7 @@
 #include "datasets/tables/quantity.h"
 #include "nasbench/spaces/network_space.h"
 #include "trainer/core/predictor.h"
-#include "trainer/predictors/trust.h"
+#include "trainer/predictors/verdict.h"
 #include "trainer/report/page.h"
 #include "trainer/report/report.h"
 

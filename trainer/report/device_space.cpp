@@ -3,7 +3,7 @@
 #include "datasets/tables/architecture_column.h"
 #include "nasbench/support/numbers_below.h"
 #include "trainer/core/knowledge.h"
-#include "trainer/predictors/trust.h"
+#include "trainer/predictors/verdict.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
 

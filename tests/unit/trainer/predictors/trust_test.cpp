@@ -1,5 +1,3 @@
-#include "trainer/predictors/trust.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
