@@ -19,7 +19,7 @@
 #include "sampling/architectures/information.h"
 #include "trainer/core/metrics.h"
 #include "trainer/predictors/structured/calibration.h"
-#include "trainer/predictors/structured/pool_library.h"
+#include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_planning.h"
 

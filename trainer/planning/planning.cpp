@@ -9,7 +9,7 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/predictors/operators/costs_prior.h"
-#include "trainer/predictors/structured/library_prior.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer {
 namespace {

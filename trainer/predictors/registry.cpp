@@ -15,7 +15,7 @@
 #include "trainer/predictors/help/help.h"
 #include "trainer/predictors/kernels/kernels_predictor.h"
 #include "trainer/predictors/linear/linear_peers.h"
-#include "trainer/predictors/maple_edge/simulated_network.h"
+#include "trainer/predictors/maple_edge/maple_edge.h"
 #include "trainer/predictors/operators/operators_model.h"
 #include "trainer/predictors/structured/structured_model.h"
 #include "trainer/predictors/transfer/transfer.h"
@@ -24,11 +24,6 @@ namespace tenshot::trainer {
 namespace {
 
 using Model = std::unique_ptr<PoolModel>;
-
-/// Before there were simulated devices, maple-edge was what is maple-edge-plain now.
-Model load_maple_edge_row(const Archive& archive) {
-  return is_simulated_network(archive) ? load_simulated_network(archive) : load_maple_edge(archive);
-}
 
 std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
   return std::make_unique<FeedForwardPredictor>(archive);
@@ -44,9 +39,12 @@ PredictorRow row_of(const char* name, const char* meaning, PredictorRow::LoadMod
   return row;
 }
 
-/// Gives a row the settings that its predictor declares.
+/// A row whose predictor learns from a pool, by the settings that it declares.
 template <class Settings, class Train>
-void learns(PredictorRow& row, const Declaration<Settings>& declaration, [[maybe_unused]] Train train) {
+PredictorRow learned_row(const char* name, const char* meaning, const Declaration<Settings>& declaration,
+                         [[maybe_unused]] Train train, PredictorRow::LoadModel load_model,
+                         PredictorRow::LoadPredictor load_predictor = load_feed_forward) {
+  PredictorRow row = row_of(name, meaning, load_model, load_predictor);
   row.settings = declaration.texts();
   row.complete = [&declaration](const nlohmann::json& given) { return declaration.to_json(declaration.read(given)); };
 #ifndef TENSHOT_PREDICT_ALONE
@@ -55,24 +53,25 @@ void learns(PredictorRow& row, const Declaration<Settings>& declaration, [[maybe
     return train(pool, declaration.read(settings), control);
   };
 #endif
+  return row;
 }
 
-/// A row whose predictor has no settings.
+/// A row whose predictor has no settings, and is made from its pool when it is trained and when it is loaded.
 template <class Make>
-PredictorRow plain_row(const char* name, const char* meaning, Make make, PredictorRow::LoadModel load_model,
-                       PredictorRow::LoadPredictor load_predictor) {
+PredictorRow plain_row(const char* name, const char* meaning, Make make, PredictorRow::LoadPredictor load_predictor) {
+  const auto load_model = [make](const Archive& archive) { return make(get_pool(archive)); };
   PredictorRow row = row_of(name, meaning, load_model, load_predictor);
   row.train = [make](const datasets::Pool& pool, const nlohmann::json&, const TrainingControl&) { return make(pool); };
   return row;
 }
 
 PredictorRow structured_row() {
-  PredictorRow row = row_of("structured",
-                            "operator costs and the runtime's execution structure, with intervals (the default for "
-                            "nasbench201)",
-                            load_structured, load_structured_predictor);
-  learns(row, declared(StructuredSettings()),
-         [](const auto& pool, const auto& settings, const auto&) { return train_structured(pool, settings); });
+  PredictorRow row = learned_row(
+      "structured",
+      "operator costs and the runtime's execution structure, with intervals (the default for nasbench201)",
+      declared(StructuredSettings()),
+      [](const auto& pool, const auto& settings, const auto&) { return train_structured(pool, settings); },
+      load_structured, load_structured_predictor);
   row.richest_descriptor = "in-network";
   row.keeps_knowledge = true;
   row.adapt_options = {"like"};
@@ -80,11 +79,11 @@ PredictorRow structured_row() {
 }
 
 PredictorRow operators_row() {
-  PredictorRow row =
-      row_of("operators", "costs of each kind of operator, with intervals (the default for every other space)",
-             load_operators, load_operators_predictor);
-  learns(row, declared(OperatorsSettings()),
-         [](const auto& pool, const auto& settings, const auto&) { return train_operators(pool, settings); });
+  PredictorRow row = learned_row(
+      "operators", "costs of each kind of operator, with intervals (the default for every other space)",
+      declared(OperatorsSettings()),
+      [](const auto& pool, const auto& settings, const auto&) { return train_operators(pool, settings); },
+      load_operators, load_operators_predictor);
   row.needs_decisions = false;
   row.keeps_knowledge = true;
   row.adapt_options = {"like", "operators", "runtime"};
@@ -92,11 +91,9 @@ PredictorRow operators_row() {
   return row;
 }
 
-template <class Settings, class Train>
-PredictorRow network_row(const char* name, const char* meaning, const Declaration<Settings>& declaration, Train train,
-                         PredictorRow::LoadModel load_model) {
-  PredictorRow row = row_of(name, meaning, load_model, load_feed_forward);
-  learns(row, declaration, train);
+PredictorRow network_row(const char* name, const char* meaning, const Declaration<MapleEdgeSettings>& declaration,
+                         decltype(train_maple_edge)* train, PredictorRow::LoadModel load_model) {
+  PredictorRow row = learned_row(name, meaning, declaration, train, load_model);
   row.adapt_options = {"clones", "mode"};
   row.adapt_keys = {"clones", "mode", "ensemble"};
   return row;
@@ -104,27 +101,15 @@ PredictorRow network_row(const char* name, const char* meaning, const Declaratio
 
 PredictorRow simulated_row() {
   PredictorRow row = network_row("maple-edge", "the regression network of MAPLE-Edge, taught by simulated devices",
-                                 simulated_options(), train_simulated_network, load_maple_edge_row);
+                                 simulated_options(), train_simulated_network, load_simulated_network);
   row.richest_descriptor = "in-network";
   return row;
 }
 
-PredictorRow help_row() {
-  PredictorRow row = row_of("help", "HELP's meta-learned network", load_help, load_feed_forward);
-  learns(row, declared(HelpSettings()), train_help);
-  return row;
-}
-
-PredictorRow linear_row(const char* name, const char* meaning,
-                        PredictorRow::LoadPredictor load_predictor = load_feed_forward) {
+PredictorRow linear_row(const char* name, const char* meaning, bool takes_networks_by_name) {
   const auto make = [name](const datasets::Pool& pool) { return make_linear_peer(name, pool); };
-  return plain_row(name, meaning, make, load_linear_peer, load_predictor);
-}
-
-/// A line that also takes networks by name.
-PredictorRow line_row(const char* name, const char* meaning) {
-  PredictorRow row = linear_row(name, meaning, load_linear_predictor);
-  row.needs_decisions = false;
+  PredictorRow row = plain_row(name, meaning, make, load_linear_predictor);
+  row.needs_decisions = !takes_networks_by_name;
   return row;
 }
 
@@ -137,17 +122,17 @@ std::vector<PredictorRow> make_registry() {
                   train_maple_edge, load_maple_edge),
       network_row("maple", "that network without MAPLE-Edge's additions", maple_options(), train_maple_edge,
                   load_maple_edge),
-      help_row(),
+      learned_row("help", "HELP's meta-learned network", declared(HelpSettings()), train_help, load_help),
       plain_row("transfer", "a line through the latencies of the pool's device-runtime that ranks most alike",
-                make_transfer, load_transfer, load_transfer_predictor),
-      plain_row("forest", "a random forest on the device's own measurements", make_forest, load_forest,
-                load_forest_predictor),
-      line_row("flops", "a line through FLOPs"),
-      line_row("flops-memory", "a line through FLOPs and bytes read and written"),
-      line_row("lasso", "a non-negative Lasso on what the operators do, on the device's own measurements"),
-      line_row("constant", "the one latency that is within ±10 % of most measurements"),
-      linear_row("look-up", "the sum of the operators' own latencies and a fitted backbone"),
-      linear_row("additive", "a cost for every option, fitted to the device's own measurements by ridge regression"),
+                make_transfer, load_structured_predictor),
+      plain_row("forest", "a random forest on the device's own measurements", make_forest, load_forest_predictor),
+      linear_row("flops", "a line through FLOPs", true),
+      linear_row("flops-memory", "a line through FLOPs and bytes read and written", true),
+      linear_row("lasso", "a non-negative Lasso on what the operators do, on the device's own measurements", true),
+      linear_row("constant", "the one latency that is within ±10 % of most measurements", true),
+      linear_row("look-up", "the sum of the operators' own latencies and a fitted backbone", false),
+      linear_row("additive", "a cost for every option, fitted to the device's own measurements by ridge regression",
+                 false),
       row_of("kernels", "the sum of a network's kernels, learned from kernels measured on the device", nullptr,
              load_kernels_predictor),
   };

@@ -18,7 +18,7 @@ namespace tenshot::trainer {
 /// One predictor as the program knows it. Adding a predictor is adding a row to the table in registry.cpp; nothing
 /// else tests a predictor's name.
 struct PredictorRow {
-  using LoadModel = std::unique_ptr<PoolModel> (*)(const Archive& archive);
+  using LoadModel = std::function<std::unique_ptr<PoolModel>(const Archive& archive)>;
   using LoadPredictor = std::unique_ptr<Predictor> (*)(const Archive& archive);
 
   std::string name;

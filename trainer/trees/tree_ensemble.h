@@ -23,8 +23,6 @@ struct SplitTree {
 
   double predict(const float* features) const;
 };
-/// The most splits between the root and a leaf.
-int depth_of(const SplitTree& tree);
 
 /// The prediction is `base` + the sum over the trees.
 struct TreeEnsemble {

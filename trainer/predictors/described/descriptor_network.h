@@ -28,18 +28,8 @@ struct DescribedNetworks {
   Eigen::VectorXd log_latency;       ///< [n]
 };
 
-struct DescriptorFitOptions {
-  int hidden = 16;              ///< width of the hidden layer; wider expresses more and knows a small pool by heart
-  int steps = 300;              ///< of Adam; more take longer and follow the pool further
-  double learning_rate = 0.02;  ///< Adam's; too large never settles
-  /// The weight of the squared weights, against the mean squared error of log latency: few devices of one machine are
-  /// quickly known by heart. Larger keeps costs nearer to what the descriptor says by itself.
-  double weight_decay = 1;
-  std::uint64_t seed = 1;
-};
-
 /// Trains by Adam (Kingma and Ba, ICLR 2015) on the squared error of log latency, every device counting alike, from
 /// outputs that are zero: without a reason in the data, costs stay what the descriptor says.
-DescriptorNetwork fit_descriptor_network(const DescribedNetworks& networks, const DescriptorFitOptions& options);
+DescriptorNetwork fit_descriptor_network(const DescribedNetworks& networks, std::uint64_t seed);
 
 }  // namespace tenshot::trainer::structured

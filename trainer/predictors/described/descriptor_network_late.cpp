@@ -3,8 +3,8 @@
 
 namespace tenshot::trainer::structured {
 
-DescriptorNetwork fit_descriptor_network(const DescribedNetworks& networks, const DescriptorFitOptions& options) {
-  return from_torch_library<decltype(fit_descriptor_network)>("structured::fit_descriptor_network")(networks, options);
+DescriptorNetwork fit_descriptor_network(const DescribedNetworks& networks, std::uint64_t seed) {
+  return from_torch_library<decltype(fit_descriptor_network)>("structured::fit_descriptor_network")(networks, seed);
 }
 
 }  // namespace tenshot::trainer::structured

@@ -1,13 +1,10 @@
 #include "trainer/predictors/described/descriptor_prior.h"
 
-#include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
 
-#include "nasbench/support/error.h"
 #include "trainer/predictors/posterior/latency_solver.h"
 
 namespace tenshot::trainer::structured {
@@ -75,6 +72,12 @@ struct Lesson {
   Eigen::VectorXd log_latency;
 };
 
+std::set<std::string> runtimes_of(const std::vector<Lesson>& lessons) {
+  std::set<std::string> runtimes;
+  for (const Lesson& lesson : lessons) runtimes.insert(lesson.device->runtime);
+  return runtimes;
+}
+
 Lesson lesson_of(const StructuredLibrary& library, const LibraryEntry& entry, const DeviceRuntime& device,
                  DescriptorKind kind, const Eigen::VectorXd& mean_counts) {
   std::vector<nasbench::Architecture> architectures;
@@ -85,14 +88,8 @@ Lesson lesson_of(const StructuredLibrary& library, const LibraryEntry& entry, co
     architectures.push_back(device.latencies[i].architecture);
     latency_ms.push_back(device.latencies[i].latency_ms);
   }
-  const StructureTable table = library.model->table(architectures);
-  const auto width = static_cast<Eigen::Index>(table.feature_count);
-  const Eigen::VectorXd paths = path_costs(entry.costs);
-  Lesson lesson{&device, &entry, Eigen::MatrixXd(table.size, width), {}};
-  for (std::size_t a = 0; a < table.size; ++a) {
-    const double* row = slowest_row(table, entry.structure, a, paths);
-    lesson.rows.row(a) = Eigen::Map<const Eigen::RowVectorXd>(row, width);
-  }
+  const FeatureRows rows = rows_at(library.model->table(architectures), entry.structure, path_costs(entry.costs));
+  Lesson lesson{&device, &entry, rows, {}};
   lesson.rows *= structure_costs(*library.model, entry.structure, device.descriptor, kind, mean_counts);
   lesson.log_latency =
       Eigen::Map<const Eigen::VectorXd>(latency_ms.data(), static_cast<Eigen::Index>(latency_ms.size())).array().log();
@@ -136,7 +133,7 @@ void standardise(const std::vector<Lesson>& lessons, const StructureModel& model
   }
 }
 
-void train(const std::vector<Lesson>& lessons, const StructureModel& model, const DescriptorFitOptions& options,
+void train(const std::vector<Lesson>& lessons, const StructureModel& model, std::uint64_t seed,
            DescriptorPrior& prior) {
   standardise(lessons, model, prior);
   const auto devices = static_cast<Eigen::Index>(lessons.size());
@@ -159,7 +156,7 @@ void train(const std::vector<Lesson>& lessons, const StructureModel& model, cons
     networks.device.insert(networks.device.end(), static_cast<std::size_t>(lesson.rows.rows()), d);
     n += lesson.rows.rows();
   }
-  prior.network = fit_descriptor_network(networks, options);
+  prior.network = fit_descriptor_network(networks, seed);
 }
 
 /// Costs of all features, ms.
@@ -209,18 +206,16 @@ Eigen::VectorXd of_structure_ms(const StructureModel& model, std::size_t structu
 }
 
 /// Trains without each runtime in turn and looks at its devices.
-void find_errors(const std::vector<Lesson>& lessons, const StructureModel& model, const DescriptorFitOptions& options,
+void find_errors(const std::vector<Lesson>& lessons, const StructureModel& model, std::uint64_t seed,
                  DescriptorPrior& prior) {
   const auto features = static_cast<Eigen::Index>(model.features().size());
   HeldOutErrors errors{Eigen::VectorXd::Zero(features), Eigen::VectorXd::Zero(features)};
-  std::set<std::string> runtimes;
-  for (const Lesson& lesson : lessons) runtimes.insert(lesson.device->runtime);
-  for (const std::string& runtime : runtimes) {
+  for (const std::string& runtime : runtimes_of(lessons)) {
     std::vector<Lesson> others;
     std::copy_if(lessons.begin(), lessons.end(), std::back_inserter(others),
                  [&](const Lesson& lesson) { return lesson.device->runtime != runtime; });
     DescriptorPrior without = prior;
-    train(others, model, options, without);
+    train(others, model, seed, without);
     for (const Lesson& lesson : lessons) {
       if (lesson.device->runtime != runtime) continue;
       const HardwareDescriptor& descriptor = lesson.device->descriptor;
@@ -259,13 +254,7 @@ DescriptorKind kind_for(const datasets::Pool& pool, const std::string& asked) {
 
 DescriptorPrior descriptor_prior_of(const StructuredLibrary& library, const datasets::Pool& pool,
                                     const std::string& asked_kind, std::uint64_t seed) {
-  DescriptorFitOptions options;
-  options.seed = seed;
-  return fit_descriptor_prior(library, pool, kind_for(pool, asked_kind), options);
-}
-
-DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const datasets::Pool& pool, DescriptorKind kind,
-                                     const DescriptorFitOptions& options) {
+  const DescriptorKind kind = kind_for(pool, asked_kind);
   DescriptorPrior prior;
   if (kind == DescriptorKind::inferred || runtimes_with(pool, kind).size() < 2) return prior;
   prior.kind = kind;
@@ -278,20 +267,15 @@ DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const dat
   std::vector<Lesson> lessons;
   for (const DeviceRuntime& device : pool.devices) {
     if (!says_something(device.descriptor, *library.model, kind)) continue;
-    const auto entry = std::find_if(library.entries.begin(), library.entries.end(),
-                                    [&](const LibraryEntry& e) { return e.device == device.id; });
-    if (entry == library.entries.end()) throw InputError("the library has no entry for device " + device.id);
-    Lesson lesson = lesson_of(library, *entry, device, kind, prior.mean_counts);
+    Lesson lesson = lesson_of(library, entry_of(library, device.id), device, kind, prior.mean_counts);
     if (lesson.rows.rows() == 0) continue;  // nothing that connects was measured
     lessons.push_back(std::move(lesson));
     prior.from.push_back(device.id);
   }
-  std::set<std::string> runtimes;
-  for (const Lesson& lesson : lessons) runtimes.insert(lesson.device->runtime);
-  if (runtimes.size() < 2) return {};
+  if (runtimes_of(lessons).size() < 2) return {};
   prior.counters = first_counters(lessons);
-  find_errors(lessons, *library.model, options, prior);
-  train(lessons, *library.model, options, prior);
+  find_errors(lessons, *library.model, seed, prior);
+  train(lessons, *library.model, seed, prior);
   return prior;
 }
 

@@ -45,16 +45,12 @@ struct DescriptorPrior {
   bool trained() const { return kind != DescriptorKind::inferred; }
 };
 
-/// Trains on the devices of `pool` that have entries of `kind`, and again without each runtime in turn, which is how
-/// far off it is found out. Not trained (kind inferred) where they are of fewer than two runtimes.
-DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const datasets::Pool& pool, DescriptorKind kind,
-                                     const DescriptorFitOptions& options = {});
-
 /// The kind that a pool teaches about when it is asked for: "auto" (the richest that devices of two
 /// runtimes of the pool have), or a kind's name. Throws InputError that lists the names.
 DescriptorKind kind_for(const datasets::Pool& pool, const std::string& asked);
 
-/// fit_descriptor_prior() of that kind: what every training asks for.
+/// Trains on the devices of `pool` that have entries of that kind, and again without each runtime in turn, which is how
+/// far off it is found out. Not trained (kind inferred) where they are of fewer than two runtimes.
 DescriptorPrior descriptor_prior_of(const StructuredLibrary& library, const datasets::Pool& pool,
                                     const std::string& asked_kind = "auto", std::uint64_t seed = 1);
 

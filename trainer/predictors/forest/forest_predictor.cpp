@@ -6,7 +6,6 @@
 
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
-#include "trainer/core/archive_reader.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/quantity_card.h"
@@ -16,6 +15,61 @@
 
 namespace tenshot::trainer {
 namespace {
+
+int depth_of(const SplitTree& tree) {
+  std::vector<int> depth(tree.nodes.size(), 0);
+  int deepest = 0;
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const SplitNode& node = tree.nodes[i];
+    deepest = std::max(deepest, depth[i]);
+    if (node.feature < 0) continue;
+    for (const std::int32_t child : {node.less, node.other}) depth[static_cast<std::size_t>(child)] = depth[i] + 1;
+  }
+  return deepest;
+}
+
+/// What is exported of a forest of a space's one-hot encodings: every tree of every row takes one step at a time. A
+/// relaxed encoding goes both ways at every split, with what its column says as the share of the one.
+ExportedFormula formula_of(const RandomForest& forest, const SearchSpace& space) {
+  std::vector<double> features, zeros, ones, values, roots;  // every node by its number in the file
+  int deepest = 0;
+  for (const SplitTree& tree : forest) {
+    deepest = std::max(deepest, depth_of(tree));
+    const auto root = static_cast<double>(values.size());
+    roots.push_back(root);
+    for (const SplitNode& node : tree.nodes) {
+      const bool leaf = node.feature < 0;
+      const auto self = static_cast<double>(values.size());
+      features.push_back(std::max<std::int32_t>(node.feature, 0));
+      zeros.push_back(leaf ? self : root + node.less);
+      ones.push_back(leaf ? self : root + node.other);
+      values.push_back(static_cast<double>(node.value));
+    }
+  }
+  ExportedFormula exported;
+  Formula& formula = exported.formula;
+  formula.width = static_cast<std::int64_t>(space.encoding_width());
+  const auto trees = static_cast<Eigen::Index>(roots.size());
+  const FormulaValue encoding = encoding_of(formula), half = constant(formula, Eigen::MatrixXd::Constant(1, 1, 0.5)),
+                     feature = list(formula, features, true, "features"), zero = list(formula, zeros, true, "zeros"),
+                     one = list(formula, ones, true, "ones"), value = list(formula, values, false, "leaves"),
+                     root = list(formula, roots, true, "roots");
+  const auto at = [&](const FormulaValue& table, const FormulaValue& node) {
+    return apply("GatherRows", {table, node}, trees);
+  };
+  const auto next = [&](const FormulaValue& node, const FormulaValue& bits) {
+    return apply("Where", {apply("Greater", {bits, half}, trees), at(one, node), at(zero, node)}, trees);
+  };
+  FormulaValue node = next(root, apply("Gather", {encoding, at(feature, root)}, trees));
+  for (int step = 1; step < deepest; ++step) {
+    node = next(node, apply("GatherElements", {encoding, at(feature, node)}, trees));
+  }
+  const FormulaValue mean =
+      dot(at(value, node), Eigen::MatrixXd::Constant(trees, 1, 1 / static_cast<double>(roots.size())));
+  exported.latency = exp(mean).name();
+  exported.relaxed = "forest";
+  return exported;
+}
 
 class ForestPredictor : public Predictor {
  public:
@@ -85,7 +139,8 @@ class ForestModel : public ModelOfPool {
     }
     Rng rng(options.seed);
     nlohmann::json card = predictor_card(*this, set, options.seed);
-    return std::make_unique<ForestPredictor>(grow_forest(features, width, targets, {}, rng), std::move(card));
+    return std::make_unique<ForestPredictor>(grow_forest(features, width, targets, forest_options(), rng),
+                                             std::move(card));
   }
 };
 
@@ -98,13 +153,9 @@ double mean_leaf(const RandomForest& forest, const float* features) {
 }
 
 RandomForest grow_forest(const std::vector<float>& features, std::size_t width, const std::vector<double>& targets,
-                         const ForestOptions& options, Rng& rng) {
-  TreeOptions trees;
-  trees.trees = options.trees;
-  trees.smallest_leaf = options.smallest_leaf;
-  trees.feature_share = options.feature_share;
-  trees.seed = rng.bits();
-  RandomForest forest = train_trees(features, width, targets, {}, trees).trees;
+                         TreeOptions options, Rng& rng) {
+  options.seed = rng.bits();
+  RandomForest forest = train_trees(features, width, targets, {}, options).trees;
   for (SplitTree& tree : forest) {
     for (SplitNode& node : tree.nodes) {
       node.threshold = 0.5F;
@@ -119,54 +170,11 @@ std::unique_ptr<PoolModel> make_forest(const datasets::Pool& pool) {
   return std::make_unique<ForestModel>(pool);
 }
 
-std::unique_ptr<PoolModel> load_forest(const Archive& archive) { return make_forest(get_pool(archive)); }
-
 std::unique_ptr<Predictor> load_forest_predictor(const Archive& archive) {
   const std::size_t width = nasbench::search_space(get_space(archive.card)).encoding_width();
   RandomForest forest = get_trees(archive, "forest", width, Splits::of_bits).trees;
   if (forest.empty()) throw FormatError("array 'forest.sizes' is empty, expected at least one tree");
   return std::make_unique<ForestPredictor>(std::move(forest), archive.card);
-}
-
-ExportedFormula formula_of(const RandomForest& forest, const SearchSpace& space) {
-  std::vector<double> features, zeros, ones, values, roots;  // every node by its number in the file
-  int deepest = 0;
-  for (const SplitTree& tree : forest) {
-    deepest = std::max(deepest, depth_of(tree));
-    const auto root = static_cast<double>(values.size());
-    roots.push_back(root);
-    for (const SplitNode& node : tree.nodes) {
-      const bool leaf = node.feature < 0;
-      const auto self = static_cast<double>(values.size());
-      features.push_back(std::max<std::int32_t>(node.feature, 0));
-      zeros.push_back(leaf ? self : root + node.less);
-      ones.push_back(leaf ? self : root + node.other);
-      values.push_back(static_cast<double>(node.value));
-    }
-  }
-  ExportedFormula exported;
-  Formula& formula = exported.formula;
-  formula.width = static_cast<std::int64_t>(space.encoding_width());
-  const auto trees = static_cast<Eigen::Index>(roots.size());
-  const FormulaValue encoding = encoding_of(formula), half = constant(formula, Eigen::MatrixXd::Constant(1, 1, 0.5)),
-                     feature = list(formula, features, true, "features"), zero = list(formula, zeros, true, "zeros"),
-                     one = list(formula, ones, true, "ones"), value = list(formula, values, false, "leaves"),
-                     root = list(formula, roots, true, "roots");
-  const auto at = [&](const FormulaValue& table, const FormulaValue& node) {
-    return apply("GatherRows", {table, node}, trees);
-  };
-  const auto next = [&](const FormulaValue& node, const FormulaValue& bits) {
-    return apply("Where", {apply("Greater", {bits, half}, trees), at(one, node), at(zero, node)}, trees);
-  };
-  FormulaValue node = next(root, apply("Gather", {encoding, at(feature, root)}, trees));
-  for (int step = 1; step < deepest; ++step) {
-    node = next(node, apply("GatherElements", {encoding, at(feature, node)}, trees));
-  }
-  const FormulaValue mean =
-      dot(at(value, node), Eigen::MatrixXd::Constant(trees, 1, 1 / static_cast<double>(roots.size())));
-  exported.latency = exp(mean).name();
-  exported.relaxed = "forest";
-  return exported;
 }
 
 }  // namespace tenshot::trainer

@@ -11,13 +11,15 @@
 
 namespace tenshot::trainer {
 
-struct ForestOptions {
-  int trees = 200;           ///< more are steadier, slower and larger
-  double smallest_leaf = 2;  ///< least measurements in a leaf; larger is smoother
-  /// Share of the features that each split chooses among, drawn anew for it, at least one: a third is the custom in
-  /// regression since Breiman 2001. More make the trees alike.
-  double feature_share = 1.0 / 3;
-};
+/// How a forest is grown: more trees are steadier, slower and larger, larger leaves are smoother, and more features
+/// that each split chooses among make the trees alike (a third is the custom in regression since Breiman 2001).
+inline TreeOptions forest_options() {
+  TreeOptions options;
+  options.trees = 200;
+  options.smallest_leaf = 2;
+  options.feature_share = 1.0 / 3;
+  return options;
+}
 
 /// A random forest (Breiman, Machine Learning 2001): trees grown on samples of the rows, each split the one of its few
 /// features that lowers the squared error most. Features are zeros and ones, and each split lies between the two.
@@ -29,18 +31,13 @@ double mean_leaf(const RandomForest& forest, const float* features);
 /// A forest trained by XGBoost. `features` is [targets.size(), width], zeros and ones. Throws InputError when there are
 /// no rows, or the program was built without XGBoost.
 RandomForest grow_forest(const std::vector<float>& features, std::size_t width, const std::vector<double>& targets,
-                         const ForestOptions& options, Rng& rng);
+                         TreeOptions options, Rng& rng);
 
 /// "forest": a random forest from the one-hot encoding to the logarithm of the latency,
 /// trained on the new device's own measurements alone. With all that can be measured it is the ceiling that methods
 /// with ten measurements are held against; with ten it says little. The pool only plans for it.
 std::unique_ptr<PoolModel> make_forest(const datasets::Pool& pool);
-std::unique_ptr<PoolModel> load_forest(const Archive& archive);
 /// Throws FormatError when nodes do not form trees.
 std::unique_ptr<Predictor> load_forest_predictor(const Archive& archive);
-
-/// What is exported of a forest of a space's one-hot encodings: every tree of every row takes one step at a time. A
-/// relaxed encoding goes both ways at every split, with what its column says as the share of the one.
-ExportedFormula formula_of(const RandomForest& forest, const SearchSpace& space);
 
 }  // namespace tenshot::trainer

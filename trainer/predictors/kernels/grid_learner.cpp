@@ -129,34 +129,49 @@ double InterpolationGrid::interpolate(const std::vector<double>& point) const {
   return value;
 }
 
-double GridLearner::predict_ms(const std::vector<double>& features) const {
-  return std::max(grid_.interpolate(picked(features, features_)) * features.at(complexity_), least_ms);
-}
+namespace {
 
-nlohmann::json GridLearner::put(Archive& archive, const std::string& name) const {
-  const auto& values = grid_.values();
-  archive.put(name + ".values", to_array(values, {static_cast<std::int64_t>(values.size())}));
-  nlohmann::json card = to_document();
-  card.erase("values");
-  card["form"] = "grid";
-  return card;
-}
-
-nlohmann::json GridLearner::to_document() const {
-  nlohmann::json axes = nlohmann::json::array();
-  for (std::size_t d = 0; d < features_.size(); ++d) {
-    axes.push_back({{"feature", features_[d]}, {"name", grid_.axes()[d].name}, {"points", grid_.axes()[d].points}});
+class GridLearner : public LatencyLearner {
+ public:
+  /// `features`: places of the row's features, one for each axis; `complexity`: that of the complexity.
+  GridLearner(InterpolationGrid grid, std::vector<std::size_t> features, std::size_t complexity)
+      : grid_(std::move(grid)), features_(std::move(features)), complexity_(complexity), missing_(grid_.missing()) {
+    grid_.fill_missing();
   }
-  return {{"axes", axes}, {"complexity", complexity_}, {"values", grid_.values()}};
-}
 
-std::string GridLearner::remark() const {
-  if (missing_ == 0) return "";
-  return std::to_string(missing_) + " of " + std::to_string(grid_.values().size()) +
-         " points of the grid were not measured, and are filled from their neighbours, or with the least of the grid";
-}
+  double predict_ms(const std::vector<double>& features) const override {
+    return std::max(grid_.interpolate(picked(features, features_)) * features.at(complexity_), least_ms);
+  }
+  nlohmann::json put(Archive& archive, const std::string& name) const override {
+    const auto& values = grid_.values();
+    archive.put(name + ".values", to_array(values, {static_cast<std::int64_t>(values.size())}));
+    nlohmann::json card = to_document();
+    card.erase("values");
+    card["form"] = "grid";
+    return card;
+  }
+  nlohmann::json to_document() const override {
+    nlohmann::json axes = nlohmann::json::array();
+    for (std::size_t d = 0; d < features_.size(); ++d) {
+      axes.push_back({{"feature", features_[d]}, {"name", grid_.axes()[d].name}, {"points", grid_.axes()[d].points}});
+    }
+    return {{"axes", axes}, {"complexity", complexity_}, {"values", grid_.values()}};
+  }
+  std::string remark() const override {
+    if (missing_ == 0) return "";
+    return std::to_string(missing_) + " of " + std::to_string(grid_.values().size()) +
+           " points of the grid were not measured, and are filled from their neighbours, or with the least of the grid";
+  }
 
-std::unique_ptr<GridLearner> train_grid(const LatencyRows& rows, const std::string& category) {
+ private:
+  InterpolationGrid grid_;
+  std::vector<std::size_t> features_;
+  std::size_t complexity_, missing_;
+};
+
+}  // namespace
+
+std::unique_ptr<LatencyLearner> train_grid(const LatencyRows& rows, const std::string& category) {
   const std::vector<std::size_t> features = axes_of(category);
   const std::size_t complexity = complexity_of(category);
   std::map<std::vector<double>, double> measured;
@@ -190,8 +205,8 @@ std::unique_ptr<GridLearner> train_grid(const LatencyRows& rows, const std::stri
   return std::make_unique<GridLearner>(InterpolationGrid(std::move(axes), std::move(values)), features, complexity);
 }
 
-std::unique_ptr<GridLearner> load_grid(const Archive& archive, const std::string& name, const JsonField& card,
-                                       std::size_t width) {
+std::unique_ptr<LatencyLearner> load_grid(const Archive& archive, const std::string& name, const JsonField& card,
+                                          std::size_t width) {
   std::vector<Axis> axes;
   std::vector<std::size_t> features;
   const auto last = static_cast<std::int64_t>(width) - 1;

@@ -23,7 +23,6 @@ double elements_moved(const OperatorSpecification& op) {
 /// "convolution++*": a convolution of that kernel and whatever is fused with it.
 std::string with_any(const std::string& kernel) { return kernel.substr(0, kernel.find("++")) + "++*"; }
 
-/// The samples by the types that the learner knows.
 std::vector<KernelSample> as_learned(std::vector<KernelSample> samples, LearnerKind learner) {
   for (KernelSample& sample : samples) {
     const std::string category = operation_category(sample.leading);

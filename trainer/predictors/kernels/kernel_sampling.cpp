@@ -11,7 +11,6 @@ namespace {
 using nasbench::KernelSizes;
 using sampling::Configuration;
 
-/// One size of a kernel.
 struct Dimension {
   const char* name;
   int KernelSizes::*size;
@@ -34,16 +33,12 @@ std::vector<Dimension> dimensions_of(const std::string& type) {
   return {image, inputs};
 }
 
-/// The sizes that a configuration stands for.
 KernelSizes sizes_of(const std::string& type, const Configuration& configuration) {
   KernelSizes sizes;
+  sizes.outputs = 0;
   const std::vector<Dimension> dimensions = dimensions_of(type);
-  bool has_outputs = false;
-  for (std::size_t d = 0; d < dimensions.size(); ++d) {
-    sizes.*dimensions[d].size = configuration.at(d);
-    has_outputs = has_outputs || dimensions[d].size == &KernelSizes::outputs;
-  }
-  if (!has_outputs) sizes.outputs = sizes.inputs;
+  for (std::size_t d = 0; d < dimensions.size(); ++d) sizes.*dimensions[d].size = configuration.at(d);
+  if (sizes.outputs == 0) sizes.outputs = sizes.inputs;  // such kernels keep their channels
   return sizes;
 }
 

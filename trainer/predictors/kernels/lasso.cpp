@@ -3,24 +3,22 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
+#include "trainer/predictors/kernels/learners.h"
 
 namespace tenshot::trainer::kernels {
 namespace {
 
-constexpr int folds = 5, most_sweeps = 2000;
+constexpr std::size_t folds = 5;
+constexpr int most_sweeps = 2000;
 constexpr double tolerance = 1e-9;  ///< of a change of the prediction, relative to the latency
 
-/// The rows of one side of a split in folds.
 struct Rows {
   Eigen::MatrixXd features;
   Eigen::VectorXd latency_ms;
 };
 
-Rows rows_of(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms, int fold, bool inside) {
-  std::vector<Eigen::Index> chosen;
-  for (Eigen::Index i = 0; i < features.rows(); ++i) {
-    if ((i % folds == fold) == inside) chosen.push_back(i);
-  }
+Rows rows_of(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms, std::size_t fold, bool inside) {
+  const auto chosen = numbers_of_fold(static_cast<std::size_t>(features.rows()), fold, folds, inside);
   return {features(chosen, Eigen::all), latency_ms(chosen)};
 }
 
@@ -81,10 +79,10 @@ Lasso fit_lasso(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_
 
 Lasso fit_lasso(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms) {
   double best_alpha = 1e-3, least = HUGE_VAL;
-  for (int exponent = -5; exponent <= 2 && features.rows() >= folds; ++exponent) {
+  for (int exponent = -5; exponent <= 2 && features.rows() >= static_cast<Eigen::Index>(folds); ++exponent) {
     const double alpha = std::pow(10.0, exponent);
     double error = 0;
-    for (int fold = 0; fold < folds; ++fold) {
+    for (std::size_t fold = 0; fold < folds; ++fold) {
       const Rows others = rows_of(features, latency_ms, fold, false);
       error += squared_relative_error(fit_lasso(others.features, others.latency_ms, alpha),
                                       rows_of(features, latency_ms, fold, true));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
@@ -13,7 +14,6 @@
 #include "trainer/predictors/kernels/grid_learner.h"
 #include "trainer/predictors/kernels/lasso.h"
 #include "trainer/predictors/kernels/operation_features.h"
-#include "trainer/predictors/kernels/perceptron_learner.h"
 #include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer::kernels {
@@ -33,12 +33,49 @@ LatencyRows some_of(const LatencyRows& rows, const std::vector<std::size_t>& num
   return result;
 }
 
-/// The rows in an order drawn by the seed.
 LatencyRows shuffled(const LatencyRows& rows, std::uint64_t seed) {
   std::vector<std::size_t> order = numbers_below(rows.latency_ms.size());
   Rng(seed).shuffle(order);
   return some_of(rows, order);
 }
+
+/// latency = max(least, intercept + Σ slope · feature).
+class LassoLearner : public LatencyLearner {
+ public:
+  /// Of the first features; with that penalty, or without one with the best over five folds.
+  LassoLearner(const LatencyRows& rows, std::size_t first_features, std::optional<double> alpha = {})
+      : least_(*std::min_element(rows.latency_ms.begin(), rows.latency_ms.end())) {
+    const auto count = static_cast<Eigen::Index>(rows.latency_ms.size());
+    const auto width = static_cast<Eigen::Index>(first_features);
+    Eigen::MatrixXd features(count, width);
+    for (Eigen::Index i = 0; i < count; ++i) {
+      features.row(i) = Eigen::Map<const Eigen::RowVectorXd>(rows.features[static_cast<std::size_t>(i)].data(), width);
+    }
+    const Eigen::Map<const Eigen::VectorXd> latency_ms(rows.latency_ms.data(), count);
+    const Lasso lasso = alpha ? fit_lasso(features, latency_ms, *alpha) : fit_lasso(features, latency_ms);
+    const Eigen::VectorXd slope = lasso.weight.cwiseQuotient(lasso.deviation);
+    slope_.assign(slope.data(), slope.data() + width);
+    intercept_ = lasso.intercept - slope.dot(lasso.mean);
+  }
+  LassoLearner(const Archive& archive, const std::string& name, const JsonField& card, std::size_t width)
+      : slope_(checked_doubles(archive, name + ".slope", not_negative, width)),
+        intercept_(card.at("intercept").number(any_number)),
+        least_(card.at("least_ms").number(positive)) {}
+  double predict_ms(const std::vector<double>& features) const override {
+    return std::max(std::inner_product(slope_.begin(), slope_.end(), features.begin(), intercept_), least_);
+  }
+  nlohmann::json put(Archive& archive, const std::string& name) const override {
+    archive.put(name + ".slope", to_array(slope_, {static_cast<std::int64_t>(slope_.size())}));
+    return {{"form", "lasso"}, {"intercept", intercept_}, {"least_ms", least_}};
+  }
+  nlohmann::json to_document() const override {
+    return {{"slope", slope_}, {"intercept", intercept_}, {"least_ms", least_}};
+  }
+
+ private:
+  std::vector<double> slope_;
+  double intercept_ = 0, least_;
+};
 
 /// latency = exp(base + the sum over the trees).
 class TreeLearner : public LatencyLearner {
@@ -93,12 +130,7 @@ class TreeLearner : public LatencyLearner {
 };
 
 TreeOptions boosting(int rounds, int depth, double smallest_leaf, std::uint64_t seed) {
-  TreeOptions options;
-  options.trees = 1;
-  options.rounds = rounds;
-  options.learning_rate = 0.1;
-  options.depth = depth;
-  options.smallest_leaf = smallest_leaf;
+  TreeOptions options{1, rounds, 0.1, depth, smallest_leaf};
   options.row_share = 1;
   options.seed = seed;
   return options;
@@ -212,12 +244,16 @@ std::unique_ptr<LatencyLearner> best_trees(LearnerKind kind, const LatencyRows& 
 
 }  // namespace
 
-LatencyRows of_fold(const LatencyRows& rows, std::size_t fold, std::size_t folds, bool inside) {
+std::vector<std::size_t> numbers_of_fold(std::size_t count, std::size_t fold, std::size_t folds, bool inside) {
   std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     if ((i % folds == fold) == inside) numbers.push_back(i);
   }
-  return some_of(rows, numbers);
+  return numbers;
+}
+
+LatencyRows of_fold(const LatencyRows& rows, std::size_t fold, std::size_t folds, bool inside) {
+  return some_of(rows, numbers_of_fold(rows.latency_ms.size(), fold, folds, inside));
 }
 
 std::vector<double> features_for(LearnerKind kind, const nasbench::OperatorSpecification& operation) {
@@ -272,7 +308,7 @@ std::unique_ptr<LatencyLearner> load_learner(const Archive& archive, const std::
   if (text == "trees") return std::make_unique<TreeLearner>(archive, name, card, width);
   if (text == "line and trees") return std::make_unique<BoostedLearner>(archive, name, card, width);
   if (text == "lasso") return std::make_unique<LassoLearner>(archive, name, card, width);
-  if (text == "perceptron") return std::make_unique<PerceptronLearner>(archive, name, card, width);
+  if (text == "perceptron") return load_perceptron(archive, name, card, width);
   if (text == "grid") return load_grid(archive, name, card, width);
   form->fail("trees, line and trees, lasso, perceptron or grid");
 }

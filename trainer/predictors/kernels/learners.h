@@ -1,16 +1,48 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "nasbench/graph/operator_specification.h"
 #include "trainer/core/archive_reader.h"
-#include "trainer/predictors/kernels/latency_learner.h"
 
 namespace tenshot::trainer::kernels {
+
+/// Predicts the latency of operators of one kind from their features.
+class LatencyLearner {
+ public:
+  virtual ~LatencyLearner() = default;
+  /// Milliseconds, over 0.
+  virtual double predict_ms(const std::vector<double>& features) const = 0;
+  /// Keeps it in a file: adds arrays whose names begin with `name`, and returns what the card says of it, "form" among
+  /// it; load_learner() reads both back.
+  virtual nlohmann::json put(Archive& archive, const std::string& name) const = 0;
+  /// The same as plain numbers.
+  virtual nlohmann::json to_document() const = 0;
+  /// What training has to say; may be empty.
+  virtual std::string remark() const { return ""; }
+};
+
+/// Rows of one kind of operator.
+struct LatencyRows {
+  std::vector<std::vector<double>> features;
+  std::vector<double> latency_ms;  ///< positive
+};
+
+/// The numbers below `count` that are (or are not) `fold` modulo the number of folds, and the rows of those numbers.
+std::vector<std::size_t> numbers_of_fold(std::size_t count, std::size_t fold, std::size_t folds, bool inside);
+LatencyRows of_fold(const LatencyRows& rows, std::size_t fold, std::size_t folds, bool inside);
+
+/// The best perceptron of two widths and two learning rates of two layers without weight decay, or of all that Li et
+/// al. name; and what its put() kept, of rows of `width` features, which throws FormatError.
+std::unique_ptr<LatencyLearner> best_perceptron(const LatencyRows& rows, std::uint64_t seed, bool of_all);
+std::unique_ptr<LatencyLearner> load_perceptron(const Archive& archive, const std::string& name, const JsonField& card,
+                                                std::size_t width);
 
 /// What learns the latency of one type of kernel. None predicts less than the smallest latency that it was trained on:
 /// a line may fall below zero.

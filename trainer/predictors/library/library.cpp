@@ -1,7 +1,8 @@
 #include "trainer/predictors/library/library.h"
 
-#include <algorithm>
 #include <limits>
+
+#include "nasbench/support/error.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -31,6 +32,32 @@ const double* slowest_row(const double* rows, std::size_t alternatives, const Ei
 const double* slowest_row(const nasbench::StructureTable& table, std::size_t structure, std::size_t architecture,
                           const Eigen::VectorXd& path_costs) {
   return slowest_row(table.row(structure, architecture), table.structures[structure].alternatives, path_costs);
+}
+
+FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs) {
+  FeatureRows rows(table.size, table.feature_count);
+  for (std::size_t i = 0; i < table.size; ++i) {
+    const double* row = slowest_row(table, structure, i, path_costs);
+    std::copy(row, row + table.feature_count, rows.row(i).data());
+  }
+  return rows;
+}
+
+std::vector<double> relative_latencies(const LibraryEntry& entry, const nasbench::StructureTable& table) {
+  const Eigen::VectorXd paths = path_costs(entry.costs);
+  std::vector<double> latencies;
+  for (std::size_t a = 0; a < table.size; ++a) {
+    const double* row = slowest_row(table, entry.structure, a, paths);
+    latencies.push_back(Eigen::Map<const Eigen::VectorXd>(row, entry.costs.size()).dot(entry.costs));
+  }
+  return latencies;
+}
+
+const LibraryEntry& entry_of(const StructuredLibrary& library, const std::string& device) {
+  const auto found = std::find_if(library.entries.begin(), library.entries.end(),
+                                  [&](const LibraryEntry& entry) { return entry.device == device; });
+  if (found == library.entries.end()) throw FormatError("the library has no entry for device " + device);
+  return *found;
 }
 
 StructuredLibrary without(const StructuredLibrary& library, const std::vector<std::string>& devices) {

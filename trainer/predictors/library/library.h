@@ -12,6 +12,8 @@
 
 namespace tenshot::trainer::structured {
 
+using FeatureRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 /// One device-runtime of the pool as costs: its latency is features · costs under the structure that fits it best.
 struct LibraryEntry {
   std::string device;  ///< its id; "generic" for the entry that stands for a device unlike any of the pool
@@ -35,6 +37,9 @@ struct StructuredLibrary {
   std::size_t features() const { return model->features().size(); }
 };
 
+/// The entry of the device-runtime of that id. Throws FormatError where the library has none.
+const LibraryEntry& entry_of(const StructuredLibrary& library, const std::string& device);
+
 /// The library without the entries of the devices named: for holding devices out.
 StructuredLibrary without(const StructuredLibrary& library, const std::vector<std::string>& devices);
 
@@ -48,5 +53,9 @@ const double* slowest_row(const double* rows, std::size_t alternatives, const Ei
 /// The features of an architecture under one structure: its slowest row.
 const double* slowest_row(const nasbench::StructureTable& table, std::size_t structure, std::size_t architecture,
                           const Eigen::VectorXd& path_costs);
+/// Those of every architecture of `table`. Of a structure without alternatives, `path_costs` are not read.
+FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs);
+/// The latencies that the entry's costs sum to for every architecture of `table`, in units of its median latency.
+std::vector<double> relative_latencies(const LibraryEntry& entry, const nasbench::StructureTable& table);
 
 }  // namespace tenshot::trainer::structured

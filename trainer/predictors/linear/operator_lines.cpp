@@ -1,5 +1,3 @@
-#include "trainer/predictors/linear/operator_lines.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -9,7 +7,9 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
 #include "trainer/core/space_card.h"
+#include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/kernels/lasso.h"
+#include "trainer/predictors/linear/linear_peers.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 
 namespace tenshot::trainer {
@@ -140,9 +140,8 @@ double best_constant_ms(const AdaptationSet& set) {
   return constant_ms;
 }
 
-bool holds_operator_line(const Archive& archive) { return archive.card.contains("features"); }
-
-std::unique_ptr<Predictor> load_operator_line(const Archive& archive) {
+std::unique_ptr<Predictor> load_linear_predictor(const Archive& archive) {
+  if (!archive.card.contains("features")) return std::make_unique<FeedForwardPredictor>(archive);
   return std::make_unique<OperatorLine>(get_space(archive.card), archive);
 }
 

@@ -2,8 +2,6 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
-#include <algorithm>
-#include <cmath>
 
 #include "trainer/core/archive_reader.h"
 
@@ -27,6 +25,17 @@ void append(std::vector<double>& values, const SetLoading& loading) {
   values.push_back(loading.mean);
   values.push_back(loading.variance);
   values.insert(values.end(), loading.weights.begin(), loading.weights.end());
+}
+
+/// Of numbers of each device, about which it has at least that variance.
+SetLoading loading_of(const Eigen::VectorXd& values, const Eigen::MatrixXd& latent, double least_variance) {
+  const auto devices = static_cast<double>(values.size());
+  SetLoading loading;
+  loading.mean = values.mean();
+  const Eigen::VectorXd centred = values.array() - loading.mean;
+  loading.weights = latent.transpose() * centred / devices;
+  loading.variance = std::max(centred.squaredNorm() / devices - loading.weights.squaredNorm(), least_variance);
+  return loading;
 }
 
 }  // namespace
@@ -83,38 +92,23 @@ void SetEncoder::describe(const SimulatedDescriptor& descriptor, std::uint64_t s
     const std::vector<float> drawn = descriptor.draw(devices_[static_cast<std::size_t>(d)], rng);
     for (std::size_t j = 0; j < drawn.size(); ++j) values(d, static_cast<Eigen::Index>(j)) = drawn[j];
   }
-  for (Eigen::Index j = 0; j < values.cols(); ++j) {
-    SetLoading loading;
-    loading.mean = values.col(j).mean();
-    const Eigen::VectorXd centred = values.col(j).array() - loading.mean;
-    loading.weights = latent_.transpose() * centred / static_cast<double>(rows);
-    loading.variance =
-        std::max(centred.squaredNorm() / static_cast<double>(rows) - loading.weights.squaredNorm(), 0.01);
-    described_.push_back(std::move(loading));
-  }
+  for (Eigen::Index j = 0; j < values.cols(); ++j) described_.push_back(loading_of(values.col(j), latent_, 0.01));
 }
 
 std::vector<SetLoading> SetEncoder::loadings(const SimulatedSpace& space) const {
   std::vector<SetLoading> loadings;
-  const auto rows = static_cast<Eigen::Index>(devices_.size());
-  Eigen::VectorXd logs(rows);
+  Eigen::VectorXd logs(static_cast<Eigen::Index>(devices_.size()));
   for (std::size_t a = 0; a < space.size(); ++a) {
-    for (Eigen::Index d = 0; d < rows; ++d) {
-      const auto device = static_cast<std::size_t>(d);
-      logs[d] = log_latency(devices_[device], space, a) - offsets_[device];
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      logs[static_cast<Eigen::Index>(d)] = log_latency(devices_[d], space, a) - offsets_[d];
     }
-    SetLoading loading;
-    loading.mean = logs.mean();
-    logs.array() -= loading.mean;
-    loading.weights = latent_.transpose() * logs / static_cast<double>(rows);
-    loading.variance = std::max(logs.squaredNorm() / static_cast<double>(rows) - loading.weights.squaredNorm(), 0.0);
-    loadings.push_back(std::move(loading));
+    loadings.push_back(loading_of(logs, latent_, 0));
   }
   return loadings;
 }
 
-EncodedSet SetEncoder::encode(const std::vector<const SetLoading*>& architectures, const std::vector<double>& log_ms,
-                              const std::vector<float>& descriptor) const {
+DeviceInputs SetEncoder::encode(const std::vector<const SetLoading*>& architectures, const std::vector<double>& log_ms,
+                                const std::vector<float>& descriptor) const {
   const Eigen::Index width = latent_.cols() + 1;  // the directions, then the offset
   Eigen::MatrixXd precision = Eigen::MatrixXd::Identity(width, width);
   Eigen::VectorXd pull = Eigen::VectorXd::Zero(width), row(width);
@@ -145,7 +139,7 @@ EncodedSet SetEncoder::encode(const std::vector<const SetLoading*>& architecture
         architectures[i]->mean + architectures[i]->weights.dot(mean.head(width - 1)) + mean[width - 1];
     square += std::pow(log_ms[i] - reference - fitted, 2) / static_cast<double>(log_ms.size());
   }
-  EncodedSet set;
+  DeviceInputs set;
   set.centre = log_ms.empty() ? offset_ : reference + mean[width - 1];
   for (Eigen::Index r = 0; r + 1 < width; ++r) {
     set.values.push_back(static_cast<float>(std::clamp(mean[r], -4.0, 4.0)));

@@ -11,11 +11,10 @@
 
 namespace tenshot::trainer {
 
-/// What a set says of the device it was measured on, as a network takes it.
-struct EncodedSet {
+/// What a network is told of a device, and what its answers are relative to.
+struct DeviceInputs {
   std::vector<float> values;
-  double centre =
-      0;  ///< expected mean log latency (ms) over all architectures; of no measurements: in units of the median
+  double centre = 0;  ///< of log latency in ms; of no measurements, of log latency in units of the median
 };
 
 /// What an architecture's log latency is made of: mean + offset + weights · z + error of that variance.
@@ -45,8 +44,8 @@ class SetEncoder {
   std::vector<SetLoading> loadings(const SimulatedSpace& space) const;
   /// `log_ms` are measured logarithms of latency, with the loading of the architecture of each; `descriptor` is
   /// SimulatedDescriptor's values, NaN where absent.
-  EncodedSet encode(const std::vector<const SetLoading*>& architectures, const std::vector<double>& log_ms,
-                    const std::vector<float>& descriptor) const;
+  DeviceInputs encode(const std::vector<const SetLoading*>& architectures, const std::vector<double>& log_ms,
+                      const std::vector<float>& descriptor) const;
 
   void put(Archive& archive) const;
   /// Throws FormatError unless it fits `features` costs, `structures` and the descriptor.

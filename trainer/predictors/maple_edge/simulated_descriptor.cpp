@@ -1,14 +1,10 @@
 #include "trainer/predictors/maple_edge/simulated_descriptor.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
 #include <set>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "trainer/predictors/described/descriptor_costs.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -24,11 +20,10 @@ constexpr double least_cost = 0.002;     ///< of the median latency, in logarith
 constexpr double least_events = 1e-5;    ///< an instruction
 constexpr float most_deviations = 3;
 constexpr std::string_view empty_call = "skip_connect";
-constexpr std::array<std::string_view, 3> kind_names = {"in-network", "alone", "counters"};
 
 /// Which kind of entries speaks of its costs.
-DescriptorKind entries_of(DescriptorInput kind) {
-  return kind == DescriptorInput::in_network ? DescriptorKind::in_network : DescriptorKind::latency;
+DescriptorKind entries_of(DescriptorKind kind) {
+  return kind == DescriptorKind::counters ? DescriptorKind::latency : kind;
 }
 
 /// Log shares of the described costs; features that nothing is said of are NaN, and so is the base.
@@ -110,25 +105,24 @@ std::vector<double> counter_values(const HardwareDescriptor& descriptor) {
 
 }  // namespace
 
-std::string_view name(DescriptorInput kind) { return kind_names[static_cast<std::size_t>(kind)]; }
-
-std::vector<DescriptorInput> descriptor_inputs(std::string_view kind) {
-  if (kind == "auto") return {DescriptorInput::in_network, DescriptorInput::alone, DescriptorInput::counters};
-  if (kind == "in-network") return {DescriptorInput::in_network};
-  if (kind == "latency") return {DescriptorInput::alone};
-  if (kind == "counters") return {DescriptorInput::alone, DescriptorInput::counters};
+std::vector<DescriptorKind> descriptor_inputs(std::string_view kind) {
+  using Kind = DescriptorKind;
+  if (kind == "auto") return {Kind::in_network, Kind::latency, Kind::counters};
+  if (kind == "in-network") return {Kind::in_network};
+  if (kind == "latency") return {Kind::latency};
+  if (kind == "counters") return {Kind::latency, Kind::counters};
   if (kind == "inferred") return {};
   throw InputError("there is no descriptor kind '" + excerpt(kind) +
                    "'; there are: auto, in-network, counters, latency, inferred");
 }
 
 SimulatedDescriptor::SimulatedDescriptor(const datasets::Pool& pool, const structured::StructuredLibrary& library,
-                                         const std::vector<DescriptorInput>& kinds)
+                                         const std::vector<DescriptorKind>& kinds)
     : library_(library) {
   for (const datasets::DeviceRuntime& device : pool.devices) {
     if (!counted_.has_counters() && device.descriptor.has_counters()) counted_ = device.descriptor;
   }
-  for (const DescriptorInput kind : kinds) {
+  for (const DescriptorKind kind : kinds) {
     const auto device =
         std::find_if(pool.devices.begin(), pool.devices.end(), [&](const auto& d) { return has(d.descriptor, kind); });
     if (device == pool.devices.end()) continue;
@@ -172,23 +166,24 @@ SimulatedDescriptor::SimulatedDescriptor(const datasets::Pool& pool, const struc
   }
 }
 
-bool SimulatedDescriptor::has(const HardwareDescriptor& descriptor, DescriptorInput kind) const {
+bool SimulatedDescriptor::has(const HardwareDescriptor& descriptor, DescriptorKind kind) const {
   if (!structured::says_something(descriptor, *library_.model, entries_of(kind))) return false;
-  return kind != DescriptorInput::counters || same_counters(descriptor, counted_);
+  return kind != DescriptorKind::counters || same_counters(descriptor, counted_);
 }
 
-void SimulatedDescriptor::add_lines(const HardwareDescriptor& descriptor, DescriptorInput kind) {
+void SimulatedDescriptor::add_lines(const HardwareDescriptor& descriptor, DescriptorKind kind) {
   const auto& features = library_.model->features();
   const auto feature_called = [&](const std::string& operation) {
     const auto found =
         std::find_if(features.begin(), features.end(), [&](const auto& f) { return f.name == operation; });
     return found == features.end() ? -1 : static_cast<int>(found - features.begin());
   };
-  if (kind == DescriptorInput::counters) {
+  if (kind == DescriptorKind::counters) {
+    std::size_t place = 0;
     for (const OperatorEvents& op : events_of(descriptor)) {
       for (std::size_t c = 0; c < counted_.counters.size(); ++c) {
         // The first stands for the rate, which falls as the cost rises.
-        lines_.push_back({kind, 0, feature_called(op.name), c == 0 ? -1.0 : 0.0, 0.7});
+        lines_.push_back({kind, place++, feature_called(op.name), c == 0 ? -1.0 : 0.0, 0.7});
       }
     }
     return;
@@ -196,27 +191,22 @@ void SimulatedDescriptor::add_lines(const HardwareDescriptor& descriptor, Descri
   const std::vector<double> shares = described_shares(descriptor, *library_.model, entries_of(kind));
   for (std::size_t f = 0; f < features.size(); ++f) {
     if (std::isnan(shares[f]) || features[f].name == empty_call) continue;
-    lines_.push_back({kind, f, static_cast<int>(f), 1.0, kind == DescriptorInput::alone ? 0.7 : 0.4});
+    lines_.push_back({kind, f, static_cast<int>(f), 1.0, kind == DescriptorKind::latency ? 0.7 : 0.4});
   }
 }
 
 std::vector<double> SimulatedDescriptor::raw(const HardwareDescriptor& descriptor) const {
-  std::vector<double> values;
-  std::vector<double> found;
-  std::size_t next = 0;
+  std::vector<double> values, found;
   for (std::size_t j = 0; j < lines_.size(); ++j) {
-    const Line& line = lines_[j];
-    if (j == 0 || lines_[j - 1].kind != line.kind) {
+    const DescriptorKind kind = lines_[j].kind;
+    if (j == 0 || lines_[j - 1].kind != kind) {
       found.clear();
-      next = 0;
-      if (has(descriptor, line.kind)) {
-        found = line.kind == DescriptorInput::counters
-                    ? counter_values(descriptor)
-                    : described_shares(descriptor, *library_.model, entries_of(line.kind));
+      if (has(descriptor, kind)) {
+        found = kind == DescriptorKind::counters ? counter_values(descriptor)
+                                                 : described_shares(descriptor, *library_.model, entries_of(kind));
       }
     }
-    const std::size_t at = line.kind == DescriptorInput::counters ? next++ : line.place;
-    values.push_back(found.empty() ? nothing : found[at]);
+    values.push_back(found.empty() ? nothing : found[lines_[j].place]);
   }
   return values;
 }

@@ -1,13 +1,11 @@
 #include "trainer/predictors/maple_edge/simulated_devices.h"
 
 #include <Eigen/Cholesky>
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "nasbench/support/median.h"
 #include "trainer/networks/live_encoding.h"
-#include "trainer/predictors/structured/entry_priors.h"
+#include "trainer/predictors/structured/hypotheses.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -172,9 +170,7 @@ NearbyDevices::NearbyDevices(DevicePrior prior, const SimulatedSpace& space, con
   if (options.acceptance == 1 || measured_.size() < 2) return;
   Rng rng(seed);
   std::vector<double> distances;
-  for (std::size_t i = 0; i < pilot_devices; ++i) {
-    distances.push_back(distance(prior_.draw(rng)));
-  }
+  for (std::size_t i = 0; i < pilot_devices; ++i) distances.push_back(distance(prior_.draw(rng)));
   const auto kept = distances.begin() + static_cast<std::ptrdiff_t>(options.acceptance * pilot_devices);
   std::nth_element(distances.begin(), kept, distances.end());
   threshold_ = *kept;

@@ -1,5 +1,3 @@
-#include "trainer/predictors/maple_edge/simulated_network.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -13,11 +11,11 @@
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/networks/live_encoding.h"
-#include "trainer/predictors/described/descriptor_prior_archive.h"
+#include "trainer/predictors/maple_edge/maple_edge.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
-#include "trainer/predictors/structured/library_prior.h"
-#include "trainer/predictors/structured/pool_library.h"
+#include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/structured_archive.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -26,7 +24,6 @@ using structured::StructuredLibrary;
 
 constexpr const char* trained_on = "simulated devices";  ///< what the card says of it
 
-/// The distinct random streams of a seed.
 enum Stream : std::uint64_t {
   weights_stream = 1,
   order_stream = 2,
@@ -37,35 +34,31 @@ enum Stream : std::uint64_t {
 
 /// The kinds of which a descriptor is an input: those asked for, less the one that devices are drawn by already.
 /// Counters can be nothing else, so that asking for them is enough.
-std::vector<DescriptorInput> input_kinds(const MapleEdgeSettings& settings, DescriptorKind drawn_by) {
+std::vector<DescriptorKind> input_kinds(const MapleEdgeSettings& settings, DescriptorKind drawn_by) {
   if (!settings.simulation.descriptor_inputs && settings.descriptor != "counters") return {};
-  std::vector<DescriptorInput> kinds = descriptor_inputs(settings.descriptor);
+  std::vector<DescriptorKind> kinds = descriptor_inputs(settings.descriptor);
   if (settings.simulation.described_share == 0) return kinds;
-  const auto drawn = [&](DescriptorInput kind) {
-    return (kind == DescriptorInput::in_network && drawn_by == DescriptorKind::in_network) ||
-           (kind == DescriptorInput::alone && drawn_by == DescriptorKind::latency);
-  };
-  kinds.erase(std::remove_if(kinds.begin(), kinds.end(), drawn), kinds.end());
+  kinds.erase(std::remove(kinds.begin(), kinds.end(), drawn_by), kinds.end());
   return kinds;
 }
 
 /// "in-network + alone + counters": by what devices are drawn and what is an input, of what the descriptor has.
 std::string kinds_used(const structured::DescriptorPrior* prior, const SimulatedDescriptor& inputs,
                        const std::optional<datasets::HardwareDescriptor>& descriptor) {
-  std::vector<std::string> kinds;
-  if (prior != nullptr) {
-    kinds.push_back(prior->kind == DescriptorKind::in_network ? "in-network" : "alone");
-  }
+  std::vector<DescriptorKind> kinds;
+  if (prior != nullptr) kinds.push_back(prior->kind);
   const std::vector<float> values = descriptor ? inputs.values(*descriptor) : std::vector<float>{};
   for (std::size_t j = 0; j < values.size(); ++j) {
-    const std::string kind(name(inputs.kind(j)));
-    if (!std::isnan(values[j]) && std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+    const bool listed = std::find(kinds.begin(), kinds.end(), inputs.kind(j)) != kinds.end();
+    if (!std::isnan(values[j]) && !listed) kinds.push_back(inputs.kind(j));
   }
-  return kinds.empty() ? "none" : joined(kinds, " + ");
+  std::vector<std::string_view> names;
+  for (const DescriptorKind kind : kinds) names.push_back(kind == DescriptorKind::latency ? "alone" : name(kind));
+  return names.empty() ? "none" : joined(names, " + ");
 }
 
 /// A network that is pre-trained does not know what devices will be drawn by: it takes all kinds.
-std::vector<DescriptorInput> encoded_kinds(const MapleEdgeSettings& settings) {
+std::vector<DescriptorKind> encoded_kinds(const MapleEdgeSettings& settings) {
   if (settings.pretraining_epochs == 0) return {};
   return descriptor_inputs(settings.descriptor);
 }
@@ -81,8 +74,32 @@ class SimulatedNetworkModel : public ModelOfPool {
         simulated_descriptor_(pool_, library_, input_kinds(settings_, descriptor_prior_.kind)),
         encoded_descriptor_(pool_, library_, encoded_kinds(settings_)) {}
 
-  void pretrain(const TrainingControl& control);
-  void load(const Archive& archive);
+  void pretrain(const TrainingControl& control) {
+    const std::uint64_t seed = settings_.fit.seed;
+    const SimulatedSpace space(*library_.model, architectures_to_simulate(pool_, {}));
+    encoder_ = SetEncoder(DevicePrior(library_, settings_.simulation), space, encoded_descriptor_,
+                          stream_seed(seed, directions_stream));
+    EncoderSamples samples(pool_, library_, encoder_, encoded_descriptor_, settings_.simulation,
+                           stream_seed(seed, pretraining_stream));
+    RegressionNetwork network(static_cast<int>(samples.width()), settings_.hidden, stream_seed(seed, weights_stream),
+                              Loss::smooth_l1);
+    FitOptions fit_options = settings_.fit;
+    fit_options.epochs = settings_.pretraining_epochs;
+    fit_options.seed = stream_seed(seed, order_stream);
+    const std::string fingerprint = training_fingerprint(
+        {{"pretrain", settings_json(simulated_options(), settings_)}, {"seed", seed}, {"kind", settings_.kind}}, pool_);
+    const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
+    loss_ = fit(network, samples_of_epoch, fit_options, fingerprint, control);
+    layers_ = network.layers();
+  }
+
+  void load(const Archive& archive) {
+    if (settings_.pretraining_epochs == 0) return;
+    encoder_ = SetEncoder::get(archive, library_.model->structures().size(), library_.features(), encoded_descriptor_);
+    layers_ = get_layers(archive, "layer", live_encoding_width(nasbench::search_space(*pool_.space)) + encoder_.size(),
+                         " for the encodings of an architecture and of a set");
+    loss_ = JsonField(archive).at("scores").at("training_loss").number(not_negative);
+  }
 
   std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.kind)); }
   int default_clones() const override { return settings_.default_clones; }
@@ -102,23 +119,105 @@ class SimulatedNetworkModel : public ModelOfPool {
     return archive;
   }
 
-  std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override;
+  std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
+    std::optional<structured::DescribedDevice> described;
+    if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
+    if (!described)
+      require_measurements(set, kind(), ", or a descriptor of the kind that the checkpoint was trained on");
+    require_mode(options.mode);
+    const int clones = options.clones.value_or(settings_.default_clones);
+    if (clones < 1) {
+      throw InputError("the augmentation factor K is " + std::to_string(clones) + ", expected at least 1");
+    }
+    nlohmann::json card = predictor_card(*this, set, options.seed);
+    card["trained_on"] = trained_on;
+    card["settings"] = settings_json(simulated_options(), settings_);
+    card["descriptor_source"] = described ? name(descriptor_prior_.kind) : "inferred";
+    card["clones"] = clones;
+    card["mode"] = options.mode;
+    const structured::DescribedDevice* expected = described ? &*described : nullptr;
+    const bool from_scratch = options.mode == "joint";
+    const SimulatedDescriptor& inputs = from_scratch ? simulated_descriptor_ : encoded_descriptor_;
+    card["descriptor_used"] =
+        kinds_used(described && from_scratch ? &descriptor_prior_ : nullptr, inputs, set.descriptor);
+    if (options.mode == "set-encoder") return predictor_of(layers_, encode(set), set, expected, std::move(card));
+
+    const LibTorchThreads threads(options.control.threads);
+    const std::vector<std::vector<double>> of_pool =
+        measured_or_expected(pool_, set.architectures, predict_pool(set.architectures));
+    SimulationOptions simulation = settings_.simulation;
+    FitOptions fit_options = settings_.fit;
+    if (!from_scratch) {
+      simulation.described_share = 0;  // the encoder takes all that the descriptor says
+      fit_options.epochs = settings_.fine_tune_epochs;
+      fit_options.learning_rate = settings_.fine_tune_learning_rate;
+    }
+    SimulatedSamples samples(
+        {pool_, library_, of_pool, set, from_scratch ? expected : nullptr, inputs, from_scratch ? nullptr : &encoder_},
+        simulation, clones, stream_seed(options.seed, devices_stream));
+    RegressionNetwork network(static_cast<int>(samples.width()), settings_.hidden,
+                              stream_seed(options.seed, weights_stream), Loss::smooth_l1);
+    if (!from_scratch) network.load(layers_);
+    fit_options.seed = stream_seed(options.seed, order_stream);
+    const std::string fingerprint = training_fingerprint({card, to_archive().card}, pool_);
+    const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
+    card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
+    return predictor_of(network.layers(), samples.inputs(), set, expected, std::move(card));
+  }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     return structured::latencies_of_pool(library_, pool_, architectures);
   }
+
   std::shared_ptr<const PlanningPrior> planning_prior() const override {
     return structured::planning_prior(pool_, library_, descriptor_prior_, {});
   }
 
  private:
-  void require_mode(const std::string& mode) const;
+  void require_mode(const std::string& mode) const {
+    if (mode != "joint" && mode != "fine-tune" && mode != "set-encoder") {
+      throw InputError("there is no adaptation mode '" + mode + "'; there are: joint, fine-tune, set-encoder");
+    }
+    if (mode == "joint" || encoder_.trained()) return;
+    throw InputError(
+        "the adaptation mode '" + mode + "' of " + settings_.kind +
+        " needs a checkpoint that is pre-trained for any measurements: train it with --pretraining-epochs, "
+        "or use --mode joint, which trains for the measured architectures");
+  }
+
   /// The network in front of which stand the layers that make the live encoding.
   std::unique_ptr<Predictor> predictor_of(const std::vector<DenseLayer>& trained, const DeviceInputs& inputs,
                                           const AdaptationSet& set, const structured::DescribedDevice* described,
-                                          nlohmann::json card) const;
+                                          nlohmann::json card) const {
+    std::vector<DenseLayer> layers = live_encoding_layers(nasbench::search_space(*pool_.space));
+    const auto width = static_cast<int>(live_encoding_width(nasbench::search_space(*pool_.space)));
+    const std::vector<DenseLayer> folded = fold_constant_inputs(trained, width, inputs.values);
+    layers.insert(layers.end(), folded.begin(), folded.end());
+    const bool measured = !set.architectures.empty();
+    const double scale_ms = measured ? std::exp(inputs.centre) : described->median_ms * std::exp(inputs.centre);
+    const double floor_ms = measured ? smallest_prediction_ms(set) : 1e-3 * scale_ms;
+    return std::make_unique<FeedForwardPredictor>(FeedForward{std::move(layers), scale_ms, floor_ms, true},
+                                                  std::move(card));
+  }
+
   /// What the pre-trained network is told of the device, without training.
-  DeviceInputs encode(const AdaptationSet& set) const;
+  DeviceInputs encode(const AdaptationSet& set) const {
+    std::vector<Architecture> architectures;
+    std::vector<double> log_ms;
+    for (std::size_t i = 0; i < set.architectures.size(); ++i) {
+      if (!pool_.space->connected(set.architectures[i])) continue;
+      architectures.push_back(set.architectures[i]);
+      log_ms.push_back(std::log(set.latency_ms[i]));
+    }
+    if (architectures.empty() && !set.architectures.empty()) {
+      throw InputError("none of the measured architectures has a path from input to output: measure some that have");
+    }
+    const std::vector<SetLoading> loadings = encoder_.loadings(SimulatedSpace(*library_.model, architectures));
+    std::vector<const SetLoading*> of_measured;
+    for (const SetLoading& loading : loadings) of_measured.push_back(&loading);
+    const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
+    return encoder_.encode(of_measured, log_ms, encoded_descriptor_.values(descriptor));
+  }
 
   StructuredLibrary library_;
   structured::DescriptorPrior descriptor_prior_;
@@ -129,124 +228,6 @@ class SimulatedNetworkModel : public ModelOfPool {
   std::vector<DenseLayer> layers_;  ///< of the pre-trained network
   double loss_ = 0;
 };
-
-void SimulatedNetworkModel::pretrain(const TrainingControl& control) {
-  const std::uint64_t seed = settings_.fit.seed;
-  const SimulatedSpace space(*library_.model, architectures_to_simulate(pool_, {}));
-  encoder_ = SetEncoder(DevicePrior(library_, settings_.simulation), space, encoded_descriptor_,
-                        stream_seed(seed, directions_stream));
-  EncoderSamples samples(pool_, library_, encoder_, encoded_descriptor_, settings_.simulation,
-                         stream_seed(seed, pretraining_stream));
-  RegressionNetwork network(static_cast<int>(samples.width()), settings_.hidden, stream_seed(seed, weights_stream),
-                            Loss::smooth_l1);
-  FitOptions fit_options = settings_.fit;
-  fit_options.epochs = settings_.pretraining_epochs;
-  fit_options.seed = stream_seed(seed, order_stream);
-  const std::string fingerprint = training_fingerprint(
-      {{"pretrain", settings_json(simulated_options(), settings_)}, {"seed", seed}, {"kind", settings_.kind}}, pool_);
-  const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
-  loss_ = fit(network, samples_of_epoch, fit_options, fingerprint, control);
-  layers_ = network.layers();
-}
-
-void SimulatedNetworkModel::load(const Archive& archive) {
-  if (settings_.pretraining_epochs == 0) return;
-  encoder_ = SetEncoder::get(archive, library_.model->structures().size(), library_.features(), encoded_descriptor_);
-  layers_ = get_layers(archive, "layer", live_encoding_width(nasbench::search_space(*pool_.space)) + encoder_.size(),
-                       " for the encodings of an architecture and of a set");
-  loss_ = JsonField(archive).at("scores").at("training_loss").number(not_negative);
-}
-
-void SimulatedNetworkModel::require_mode(const std::string& mode) const {
-  if (mode != "joint" && mode != "fine-tune" && mode != "set-encoder") {
-    throw InputError("there is no adaptation mode '" + mode + "'; there are: joint, fine-tune, set-encoder");
-  }
-  if (mode == "joint" || encoder_.trained()) return;
-  throw InputError("the adaptation mode '" + mode + "' of " + settings_.kind +
-                   " needs a checkpoint that is pre-trained for any measurements: train it with --pretraining-epochs, "
-                   "or use --mode joint, which trains for the measured architectures");
-}
-
-std::unique_ptr<Predictor> SimulatedNetworkModel::predictor_of(const std::vector<DenseLayer>& trained,
-                                                               const DeviceInputs& inputs, const AdaptationSet& set,
-                                                               const structured::DescribedDevice* described,
-                                                               nlohmann::json card) const {
-  std::vector<DenseLayer> layers = live_encoding_layers(nasbench::search_space(*pool_.space));
-  const std::vector<DenseLayer> folded = fold_constant_inputs(
-      trained, static_cast<int>(live_encoding_width(nasbench::search_space(*pool_.space))), inputs.values);
-  layers.insert(layers.end(), folded.begin(), folded.end());
-  const bool measured = !set.architectures.empty();
-  const double scale_ms = measured ? std::exp(inputs.centre) : described->median_ms * std::exp(inputs.centre);
-  const double floor_ms = measured ? smallest_prediction_ms(set) : 1e-3 * scale_ms;
-  return std::make_unique<FeedForwardPredictor>(FeedForward{std::move(layers), scale_ms, floor_ms, true},
-                                                std::move(card));
-}
-
-DeviceInputs SimulatedNetworkModel::encode(const AdaptationSet& set) const {
-  std::vector<Architecture> architectures;
-  std::vector<double> log_ms;
-  for (std::size_t i = 0; i < set.architectures.size(); ++i) {
-    if (!pool_.space->connected(set.architectures[i])) continue;
-    architectures.push_back(set.architectures[i]);
-    log_ms.push_back(std::log(set.latency_ms[i]));
-  }
-  if (architectures.empty() && !set.architectures.empty()) {
-    throw InputError("none of the measured architectures has a path from input to output: measure some that have");
-  }
-  const std::vector<SetLoading> loadings = encoder_.loadings(SimulatedSpace(*library_.model, architectures));
-  std::vector<const SetLoading*> of_measured;
-  for (const SetLoading& loading : loadings) of_measured.push_back(&loading);
-  const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
-  EncodedSet encoded = encoder_.encode(of_measured, log_ms, encoded_descriptor_.values(descriptor));
-  return {std::move(encoded.values), encoded.centre};
-}
-
-std::unique_ptr<Predictor> SimulatedNetworkModel::adapt(const AdaptationSet& set, const AdaptOptions& options) const {
-  std::optional<structured::DescribedDevice> described;
-  if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
-  if (!described) require_measurements(set, kind(), ", or a descriptor of the kind that the checkpoint was trained on");
-  require_mode(options.mode);
-  const int clones = options.clones.value_or(settings_.default_clones);
-  if (clones < 1) {
-    throw InputError("the augmentation factor K is " + std::to_string(clones) + ", expected at least 1");
-  }
-  nlohmann::json card = predictor_card(*this, set, options.seed);
-  card["trained_on"] = trained_on;
-  card["settings"] = settings_json(simulated_options(), settings_);
-  card["descriptor_source"] = described ? name(descriptor_prior_.kind) : "inferred";
-  card["clones"] = clones;
-  card["mode"] = options.mode;
-  const structured::DescribedDevice* expected = described ? &*described : nullptr;
-  const bool drawn = described && options.mode == "joint";
-  card["descriptor_used"] =
-      kinds_used(drawn ? &descriptor_prior_ : nullptr,
-                 options.mode == "joint" ? simulated_descriptor_ : encoded_descriptor_, set.descriptor);
-  if (options.mode == "set-encoder") return predictor_of(layers_, encode(set), set, expected, std::move(card));
-
-  const bool from_scratch = options.mode == "joint";
-  const LibTorchThreads threads(options.control.threads);
-  const std::vector<std::vector<double>> of_pool =
-      measured_or_expected(pool_, set.architectures, predict_pool(set.architectures));
-  SimulationOptions simulation = settings_.simulation;
-  FitOptions fit_options = settings_.fit;
-  if (!from_scratch) {
-    simulation.described_share = 0;  // the encoder takes all that the descriptor says
-    fit_options.epochs = settings_.fine_tune_epochs;
-    fit_options.learning_rate = settings_.fine_tune_learning_rate;
-  }
-  SimulatedSamples samples(
-      {pool_, library_, of_pool, set, from_scratch ? expected : nullptr,
-       from_scratch ? simulated_descriptor_ : encoded_descriptor_, from_scratch ? nullptr : &encoder_},
-      simulation, clones, stream_seed(options.seed, devices_stream));
-  RegressionNetwork network(static_cast<int>(samples.width()), settings_.hidden,
-                            stream_seed(options.seed, weights_stream), Loss::smooth_l1);
-  if (!from_scratch) network.load(layers_);
-  fit_options.seed = stream_seed(options.seed, order_stream);
-  const std::string fingerprint = training_fingerprint({card, to_archive().card}, pool_);
-  const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
-  card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
-  return predictor_of(network.layers(), samples.inputs(), set, expected, std::move(card));
-}
 
 }  // namespace
 
@@ -268,9 +249,9 @@ std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, c
   return model;
 }
 
-bool is_simulated_network(const Archive& archive) { return archive.card.value("trained_on", "") == trained_on; }
-
 std::unique_ptr<PoolModel> load_simulated_network(const Archive& archive) {
+  // Before there were simulated devices, maple-edge was what is maple-edge-plain now.
+  if (archive.card.value("trained_on", "") != trained_on) return load_maple_edge(archive);
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
   MapleEdgeSettings settings = settings_of(simulated_options(), JsonField(archive));

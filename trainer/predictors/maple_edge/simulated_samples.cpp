@@ -1,8 +1,6 @@
 #include "trainer/predictors/maple_edge/simulated_samples.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 
 namespace tenshot::trainer {
@@ -111,8 +109,7 @@ DeviceInputs SimulatedSamples::inputs_of(const std::vector<double>& log_ms,
       loadings.push_back(&loadings_[i]);
       connected.push_back(log_ms[i]);
     }
-    EncodedSet encoded = encoder_->encode(loadings, connected, descriptor);
-    return {std::move(encoded.values), encoded.centre};
+    return encoder_->encode(loadings, connected, descriptor);
   }
   DeviceInputs inputs;
   inputs.centre = centre_of(log_ms);
@@ -190,7 +187,7 @@ EncoderSamples::EncoderSamples(const datasets::Pool& pool, const structured::Str
       descriptor_(descriptor),
       seed_(seed),
       space_(*library.model, architectures_to_simulate(pool, {})),
-      prior_(library, options) {
+      devices_(DevicePrior(library, options), space_, options, {}, {}, seed) {
   std::vector<nasbench::Architecture> measured = datasets::latency_matrix(pool).architectures;
   measured.resize(std::min(measured.size(), most_measurable));
   const std::vector<SetLoading> found = encoder.loadings(SimulatedSpace(*library.model, measured));
@@ -217,9 +214,7 @@ EncoderSamples::EncoderSamples(const datasets::Pool& pool, const structured::Str
 }
 
 void EncoderSamples::add_simulated(Rng& rng) {
-  SimulatedDevice device = prior_.draw(rng);
-  device.residuals =
-      draw_residuals(space_.width(), space_.ones_per_architecture(), options_.residual_share * device.noise, rng);
+  const SimulatedDevice device = devices_.draw(rng);
   const std::size_t size = set_sizes[rng.below(set_sizes.size())];
   std::vector<const SetLoading*> measured;
   std::vector<double> log_ms;
@@ -229,7 +224,7 @@ void EncoderSamples::add_simulated(Rng& rng) {
     log_ms.push_back(log_latency(device, space_, a) + draw_noise(device, rng));
   }
   const std::vector<float> drawn = descriptor_.draw(device, rng);
-  const EncodedSet inputs = encoder_.encode(measured, log_ms, masked(descriptor_, drawn, masked_share, rng));
+  const DeviceInputs inputs = encoder_.encode(measured, log_ms, masked(descriptor_, drawn, masked_share, rng));
   for (int i = 0; i < rows_per_device; ++i) {
     const std::size_t a = rng.below(space_.size());
     space_.add_row(a, inputs.values, log_latency(device, space_, a) - inputs.centre, options_.error_unit, set_);
@@ -246,7 +241,7 @@ void EncoderSamples::add_of_pool(Rng& rng) {
     measured.push_back(&loadings_[device.architectures[row]]);
     log_ms.push_back(device.log_ms[row]);
   }
-  const EncodedSet inputs =
+  const DeviceInputs inputs =
       encoder_.encode(measured, log_ms, masked(descriptor_, device.descriptor, masked_share, rng));
   for (int i = 0; i < rows_per_device; ++i) {
     const std::size_t row = rng.below(device.architectures.size());

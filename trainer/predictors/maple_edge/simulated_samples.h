@@ -13,12 +13,6 @@
 
 namespace tenshot::trainer {
 
-/// What a network is told of a device, and what its answers are relative to.
-struct DeviceInputs {
-  std::vector<float> values;
-  double centre = 0;  ///< of log latency in ms
-};
-
 /// What training for one set of measurements needs to know.
 struct SimulatedTask {
   const datasets::Pool& pool;
@@ -123,7 +117,7 @@ class EncoderSamples {
   const SimulatedDescriptor& descriptor_;
   std::uint64_t seed_;
   SimulatedSpace space_;
-  DevicePrior prior_;
+  NearbyDevices devices_;                ///< of any kind: nothing is measured
   std::vector<std::size_t> measurable_;  ///< places of connected architectures with loadings
   std::vector<SetLoading> loadings_;     ///< of each place; empty where not measurable
   std::vector<PoolDevice> pool_;

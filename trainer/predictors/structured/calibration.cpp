@@ -1,13 +1,12 @@
 #include "trainer/predictors/structured/calibration.h"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/posterior/error_calibration.h"
+#include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
@@ -16,25 +15,14 @@ namespace {
 
 using nasbench::Architecture;
 
-/// The architectures of the pool that compute something, with what was measured of them.
-datasets::LatencyMatrix connected_part(const nasbench::SearchSpace& space, const datasets::LatencyMatrix& latencies) {
+datasets::LatencyMatrix part_of(const datasets::LatencyMatrix& all, const std::vector<std::size_t>& places) {
   datasets::LatencyMatrix part;
-  part.latency_ms.resize(latencies.latency_ms.size());
-  for (std::size_t a = 0; a < latencies.architectures.size(); ++a) {
-    if (!space.connected(latencies.architectures[a])) continue;
-    part.architectures.push_back(latencies.architectures[a]);
-    for (std::size_t d = 0; d < part.latency_ms.size(); ++d) {
-      part.latency_ms[d].push_back(latencies.latency_ms[d][a]);
-    }
+  part.latency_ms.resize(all.latency_ms.size());
+  for (const std::size_t place : places) {
+    part.architectures.push_back(all.architectures[place]);
+    for (std::size_t d = 0; d < part.latency_ms.size(); ++d) part.latency_ms[d].push_back(all.latency_ms[d][place]);
   }
   return part;
-}
-
-nasbench::StructureTable part_of(const datasets::LatencyMatrix& pool, const std::vector<std::size_t>& places,
-                                 const nasbench::StructureModel& model) {
-  std::vector<Architecture> architectures;
-  for (const std::size_t place : places) architectures.push_back(pool.architectures[place]);
-  return model.table(architectures);
 }
 
 /// A device that is predicted, and all that the library must not know then.
@@ -84,14 +72,13 @@ void collect_errors(const StructuredLibrary& rest, const datasets::LatencyMatrix
   set.whole_milliseconds = datasets::are_whole_milliseconds(latency_ms);
   for (const std::size_t c : chosen) {
     if (!std::isfinite(latency_ms[c])) continue;
-    set.architectures.push_back(pool.architectures[c]);
-    set.latency_ms.push_back(latency_ms[c]);
+    set.add(pool.architectures[c], latency_ms[c]);
   }
   if (set.architectures.empty()) return;
   const StructuredPosterior posterior = adapt(rest, set, options);
   const std::vector<std::size_t> some = evenly_spaced(latency_ms.size(), most_predicted);
   const bool all = some.size() == latency_ms.size();
-  const LogLatency predicted = predict(posterior, all ? table : part_of(pool, some, *rest.model));
+  const LogLatency predicted = predict(posterior, all ? table : rest.model->table(part_of(pool, some).architectures));
   for (std::size_t i = 0; i < some.size(); ++i) {
     const double truth_ms = latency_ms[some[i]];
     if (!std::isfinite(truth_ms)) continue;
@@ -106,7 +93,11 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
                               const StructuredPosteriorOptions& posterior_options,
                               const StructuredCalibrationOptions& options) {
   if (devices.size() < least_calibrated) return {};
-  const datasets::LatencyMatrix pool = connected_part(library.model->space(), latencies);
+  std::vector<std::size_t> connected;
+  for (std::size_t a = 0; a < latencies.architectures.size(); ++a) {
+    if (library.model->space().connected(latencies.architectures[a])) connected.push_back(a);
+  }
+  const datasets::LatencyMatrix pool = part_of(latencies, connected);
   const nasbench::StructureTable table = library.model->table(pool.architectures);
   const sampling::LatencyCovariance prior = prior_covariance(library, table, posterior_options);
   std::vector<std::size_t> candidates = numbers_below(pool.architectures.size());
@@ -128,6 +119,47 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
     }
   }
   return calibration_of(errors);
+}
+
+OwnFits own_fits(const nasbench::StructureModel& model, const datasets::Pool& pool,
+                 const StructuredPosteriorOptions& options) {
+  const datasets::LatencyMatrix all = datasets::latency_matrix(pool);
+  const std::vector<std::string> ids = datasets::device_ids(pool);
+  const std::vector<std::size_t> number_of_part = left_out_part_of(all.architectures.size());
+  std::vector<std::vector<LeftOutError>> errors(ids.size());
+  for (std::size_t part = 0; part < left_out_parts; ++part) {
+    std::vector<std::size_t> rest, left_out, devices;
+    for (std::size_t a = 0; a < number_of_part.size(); ++a) {
+      if (number_of_part[a] != part) rest.push_back(a);
+      if (number_of_part[a] == part && pool.space->connected(all.architectures[a])) left_out.push_back(a);
+    }
+    const datasets::LatencyMatrix fitted = part_of(all, rest);
+    datasets::LatencyMatrix known{fitted.architectures, {}};
+    std::vector<std::string> known_ids;
+    for (std::size_t d = 0; d < ids.size(); ++d) {
+      const std::vector<double>& row = fitted.latency_ms[d];
+      const auto measured = std::count_if(row.begin(), row.end(), [](double v) { return std::isfinite(v); });
+      if (static_cast<std::size_t>(measured) < model.features().size()) continue;  // too few are left
+      devices.push_back(d);
+      known_ids.push_back(ids[d]);
+      known.latency_ms.push_back(row);
+    }
+    if (devices.empty() || left_out.empty()) continue;
+    const StructuredLibrary library = fit_library(model, known_ids, known);
+    const datasets::LatencyMatrix truth = part_of(all, left_out);
+    const nasbench::StructureTable table = model.table(truth.architectures);
+    for (const std::size_t d : devices) {
+      const LogLatency predicted = predict(known_posterior(library, ids[d], options), table);
+      for (std::size_t i = 0; i < left_out.size(); ++i) {
+        const double truth_ms = truth.latency_ms[d][i];
+        if (!std::isfinite(truth_ms)) continue;
+        errors[d].push_back({std::log(truth_ms) - predicted.mean[i], predicted.deviation[i]});
+      }
+    }
+  }
+  std::vector<std::size_t> networks;
+  for (const datasets::DeviceRuntime& device : pool.devices) networks.push_back(device.latencies.size());
+  return own_fits_of(errors, networks);
 }
 
 }  // namespace tenshot::trainer::structured

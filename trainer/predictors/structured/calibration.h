@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
+#include "nasbench/structures/structures.h"
+#include "trainer/core/knowledge.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"
 
@@ -34,5 +36,9 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
                               const datasets::LatencyMatrix& latencies,
                               const StructuredPosteriorOptions& posterior_options = {},
                               const StructuredCalibrationOptions& options = {});
+
+/// How well each device is predicted where a fifth of the architectures is left out of all fits at a time.
+OwnFits own_fits(const nasbench::StructureModel& model, const datasets::Pool& pool,
+                 const StructuredPosteriorOptions& options);
 
 }  // namespace tenshot::trainer::structured

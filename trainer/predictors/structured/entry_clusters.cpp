@@ -1,15 +1,14 @@
 #include "trainer/predictors/structured/entry_clusters.h"
 
 #include <Eigen/Cholesky>
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "nasbench/support/median.h"
 #include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/predictors/posterior/clusters.h"
-#include "trainer/predictors/structured/entry_priors.h"
+#include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/structured/hypotheses.h"
 
 namespace tenshot::trainer::structured {
@@ -30,9 +29,7 @@ constexpr double scale_variance = 1;      ///< of log latency: the scale of a de
 /// Costs of every entry but the generic one, [features, entries].
 MatrixXd costs_of(const StructuredLibrary& library) {
   MatrixXd costs(static_cast<Index>(library.features()), static_cast<Index>(library.entries.size() - 1));
-  for (Index e = 0; e < costs.cols(); ++e) {
-    costs.col(e) = cost_prior(library, static_cast<std::size_t>(e), {}, {}).mean;
-  }
+  for (Index e = 0; e < costs.cols(); ++e) costs.col(e) = cost_prior(library, static_cast<std::size_t>(e), {}, {}).mean;
   return costs;
 }
 
@@ -55,10 +52,7 @@ class Judge {
   Judge(const StructuredLibrary& library, const AdaptationSet& set, const StructuredPosteriorOptions& options,
         const MatrixXd& spread)
       : options_(options), problem_(make_problem(library, set, options)) {
-    const std::size_t middle = options.noises.size() / 2;
-    std::vector<double> noises = options.noises;
-    std::sort(noises.begin(), noises.end());
-    noise_ = noises[middle];
+    noise_ = upper_median(options.noises);
     covariance_ = cost_prior(library, library.entries.size() - 1, spread, options).covariance;
   }
 
@@ -93,25 +87,19 @@ class Judge {
     }
     residuals =
         (-residuals.cwiseMax(smallest_relative).array().log()).matrix().colwise() + problem_.measured.log_latency;
-    std::vector<double> sorted(static_cast<std::size_t>(residuals.rows()));
     for (Index e = 0; e < residuals.cols(); ++e) {
-      std::copy(residuals.col(e).data(), residuals.col(e).data() + residuals.rows(), sorted.begin());
-      const auto middle = sorted.begin() + residuals.rows() / 2;
-      std::nth_element(sorted.begin(), middle, sorted.end());
-      residuals.col(e).array() -= *middle;
+      auto of_entry = residuals.col(e);
+      of_entry.array() -= upper_median({of_entry.begin(), of_entry.end()});
     }
     return residuals.cwiseMin(largest_residual).cwiseMax(-largest_residual);
   }
 
   /// Covariance of log latency at the measured architectures: costs, scale, residual process, noise, clock.
   MatrixXd covariance_of(std::size_t structure, double closeness) const {
-    const auto n = static_cast<Index>(problem_.table.size);
     const FeatureRows rows = rows_at(problem_.table, structure, path_costs(VectorXd::Ones(covariance_.rows())));
     const Eigen::ArrayXd latency = problem_.measured.log_latency.array().exp();
-    std::vector<double> sorted(latency.data(), latency.data() + n);
-    std::nth_element(sorted.begin(), sorted.begin() + n / 2, sorted.end());
-    const FeatureRows sloped =
-        (sorted[static_cast<std::size_t>(n / 2)] * latency.inverse()).matrix().asDiagonal() * rows;
+    const double median_ms = upper_median({latency.begin(), latency.end()});
+    const FeatureRows sloped = (median_ms * latency.inverse()).matrix().asDiagonal() * rows;
     MatrixXd covariance = closeness * closeness * sloped * covariance_ * sloped.transpose();
     covariance += std::pow(options_.residual_share * noise_, 2) * problem_.measured.kernel;
     covariance.array() += scale_variance;
@@ -128,11 +116,7 @@ class Judge {
 
 /// Evenly spaced measurements where there are more than an entry is judged by.
 AdaptationSet judged_part(const AdaptationSet& set) {
-  const std::size_t count = set.architectures.size();
-  if (count <= measurements_judged) return set;
-  std::vector<std::size_t> judged;
-  for (std::size_t i = 0; i < measurements_judged; ++i) judged.push_back(i * count / measurements_judged);
-  return part_of(set, judged);
+  return part_of(set, evenly_spaced(set.architectures.size(), measurements_judged));
 }
 
 /// One row for each structure that is considered.

@@ -1,10 +1,13 @@
 #include "trainer/predictors/structured/explanation.h"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
+#include <tuple>
+#include <utility>
 
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/numbers.h"
 #include "trainer/core/adaptation.h"
+#include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/posterior/latency_solver.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_planning.h"
@@ -14,52 +17,34 @@ namespace {
 
 constexpr double believed = 1e-3;
 
-std::vector<double> structure_weights(const StructuredPosterior& posterior) {
+std::vector<DeviceCosts::Structure> structure_beliefs(const StructuredPosterior& posterior) {
   std::vector<double> weights(posterior.model->structures().size(), 0);
   for (const Component& component : posterior.components) weights[component.structure] += component.weight;
-  return weights;
-}
-
-std::vector<DeviceCosts::Structure> structure_beliefs(const StructuredPosterior& posterior) {
-  const std::vector<double> weights = structure_weights(posterior);
   std::vector<DeviceCosts::Structure> beliefs;
   for (std::size_t s = 0; s < weights.size(); ++s) {
     const nasbench::Structure& structure = posterior.model->structures()[s];
     if (weights[s] >= believed) beliefs.push_back({structure.name, structure.meaning, weights[s]});
   }
-  std::stable_sort(
-      beliefs.begin(), beliefs.end(),
-      [](const DeviceCosts::Structure& a, const DeviceCosts::Structure& b) { return a.probability > b.probability; });
+  std::stable_sort(beliefs.begin(), beliefs.end(),
+                   [](const auto& a, const auto& b) { return a.probability > b.probability; });
   return beliefs;
 }
 
-/// Cost of feature `f` over the components whose structure uses it.
-PartCost cost_of(const StructuredPosterior& posterior, std::size_t f) {
-  PartCost cost;
-  cost.name = posterior.model->features()[f].name;
+/// Adds the cost of feature `f` over the components whose structure uses it, if that is believed.
+void add_cost(const StructuredPosterior& posterior, std::size_t f, std::vector<PartCost>& costs) {
   const auto index = static_cast<Eigen::Index>(f);
-  double weight = 0;
-  double square = 0;
+  double weight = 0, sum = 0, square = 0;
   for (const Component& component : posterior.components) {
     if (!posterior.model->structures()[component.structure].uses[f]) continue;
     const double mean = component.costs_ms[index];
     weight += component.weight;
-    cost.cost_ms += component.weight * mean;
+    sum += component.weight * mean;
     square += component.weight * (mean * mean + component.covariance_ms2(index, index));
   }
-  if (weight <= 0) return cost;
-  cost.cost_ms /= weight;
-  cost.deviation_ms = std::sqrt(std::max(square / weight - cost.cost_ms * cost.cost_ms, 0.0));
-  return cost;
-}
-
-/// Sum of weights of the components whose structure uses the feature.
-double usage(const StructuredPosterior& posterior, std::size_t f) {
-  double weight = 0;
-  for (const Component& component : posterior.components) {
-    if (posterior.model->structures()[component.structure].uses[f]) weight += component.weight;
-  }
-  return weight;
+  if (weight < believed) return;
+  const double mean = sum / weight;
+  costs.push_back(
+      {posterior.model->features()[f].name, "", mean, std::sqrt(std::max(square / weight - mean * mean, 0.0))});
 }
 
 double median_noise(const StructuredPosterior& posterior) {
@@ -73,49 +58,42 @@ double median_noise(const StructuredPosterior& posterior) {
   return weights.empty() ? 0 : weights.rbegin()->first;
 }
 
-/// The scale of measurements against the pool: how many times the pool's latency of the same networks they are, by the
-/// device of the pool that is nearest.
-struct PoolScale {
-  double fastest_ratio = 0;  ///< to the slowest device of the pool
-  double slowest_ratio = 0;  ///< to the fastest
-};
-
-PoolScale pool_scale(const StructuredLibrary& library, const AdaptationSet& set) {
+/// Looks at how many times the pool's latency of the same networks the measurements are, on each device of the pool.
+void suspect_unit(const StructuredLibrary& library, const AdaptationSet& set, std::vector<std::string>& found) {
+  constexpr double unlike = 30;
   const nasbench::StructureTable table = library.model->table(set.architectures);
-  PoolScale scale = {HUGE_VAL, 0};
+  double to_slowest = HUGE_VAL, to_fastest = 0;
   for (const LibraryEntry& entry : library.entries) {
     if (std::isnan(entry.log_rms)) continue;
-    const Eigen::VectorXd paths = path_costs(entry.costs);
-    std::vector<double> ratios;
-    for (std::size_t a = 0; a < table.size; ++a) {
-      const double* row = slowest_row(table, entry.structure, a, paths);
-      const Eigen::Map<const Eigen::VectorXd> features(row, entry.costs.size());
-      ratios.push_back(set.latency_ms[a] / (entry.median_ms * std::max(features.dot(entry.costs), smallest_relative)));
+    std::vector<double> ratios = relative_latencies(entry, table);
+    for (std::size_t a = 0; a < ratios.size(); ++a) {
+      ratios[a] = set.latency_ms[a] / (entry.median_ms * std::max(ratios[a], smallest_relative));
     }
     const double ratio = geometric_mean(ratios);
-    scale.fastest_ratio = std::min(scale.fastest_ratio, ratio);
-    scale.slowest_ratio = std::max(scale.slowest_ratio, ratio);
+    to_slowest = std::min(to_slowest, ratio);
+    to_fastest = std::max(to_fastest, ratio);
   }
-  return scale;
-}
-
-void suspect_unit(const StructuredLibrary& library, const AdaptationSet& set, std::vector<Suspicion>& found) {
-  constexpr double unlike = 30;
-  const PoolScale scale = pool_scale(library, set);
-  if (scale.slowest_ratio <= 0) return;
-  if (scale.slowest_ratio < 1 / unlike) {
-    found.push_back({Suspicion::Of::seconds, 0, 1 / scale.slowest_ratio});
-  } else if (scale.fastest_ratio > unlike) {
-    found.push_back({Suspicion::Of::microseconds, 0, scale.fastest_ratio});
+  if (to_fastest <= 0) return;
+  if (to_fastest < 1 / unlike) {
+    found.push_back("the latencies are " + significant_digits(1 / to_fastest, 3) +
+                    " times below the fastest device of the pool: are they in seconds? Milliseconds are expected");
+  } else if (to_slowest > unlike) {
+    found.push_back("the latencies are " + significant_digits(to_slowest, 3) +
+                    " times above the slowest device of the pool: are they in microseconds? Milliseconds are expected");
   }
 }
 
 void suspect_outliers(const AdaptationSet& measured, const StructuredPosterior& posterior,
-                      std::vector<Suspicion>& found) {
+                      std::vector<std::string>& found) {
   constexpr double unexplained = 0.35;  // of log latency: a factor of 1.4
   const AdaptationSet set = without_removed(posterior.model->space(), measured);
   const std::size_t removed = measured.architectures.size() - set.architectures.size();
-  if (removed > 0) found.push_back({Suspicion::Of::removed, removed});
+  if (removed > 0) {
+    found.push_back(std::to_string(removed) +
+                    (removed == 1 ? " measured network connects" : " measured networks connect") +
+                    " no input to an output and took next to nothing: the runtime removes such networks, and they are "
+                    "left out");
+  }
   constexpr std::size_t most_named = 10;
   std::size_t outliers = 0;
   const LogLatency predicted = predict(posterior, posterior.model->table(set.architectures));
@@ -123,21 +101,58 @@ void suspect_outliers(const AdaptationSet& measured, const StructuredPosterior& 
     const double error = std::log(set.latency_ms[a]) - predicted.mean[a];
     if (std::fabs(error) < std::max(unexplained, 4 * noise_of(posterior))) continue;
     if (++outliers > most_named) continue;
-    found.push_back(
-        {Suspicion::Of::outlier, 1, 0, set.latency_ms[a], std::exp(predicted.mean[a]), set.architectures[a]});
+    found.push_back(posterior.model->space().format(set.architectures[a]) + " measured " +
+                    significant_digits(set.latency_ms[a], 3) + " ms where the others suggest " +
+                    significant_digits(std::exp(predicted.mean[a]), 3) + " ms: measure it again");
   }
-  if (outliers > most_named) found.push_back({Suspicion::Of::more_outliers, outliers - most_named});
+  if (outliers > most_named) {
+    found.push_back(std::to_string(outliers - most_named) +
+                    " more measurements are as far from what the others suggest");
+  }
 }
 
-void suspect_content(const nasbench::SearchSpace& space, const AdaptationSet& set, std::vector<Suspicion>& found) {
+void suspect_content(const nasbench::SearchSpace& space, const AdaptationSet& set, std::vector<std::string>& found) {
   constexpr std::size_t enough = 5;
   const std::size_t count = set.architectures.size();
-  if (count < enough) found.push_back({Suspicion::Of::few, count});
+  if (count < enough) {
+    found.push_back(std::to_string(count) + (count == 1 ? " measurement" : " measurements") +
+                    ": the answer leans on the pool; ten are recommended");
+  }
   const bool connected = std::any_of(set.architectures.begin(), set.architectures.end(),
-                                     [&](const auto& architecture) { return space.connected(architecture); });
-  if (!connected) found.push_back({Suspicion::Of::unconnected, count});
+                                     [&](const auto& a) { return space.connected(a); });
+  if (!connected) {
+    found.emplace_back("no measured network connects its input to its output: they say little about others");
+  }
   const auto [least, most] = std::minmax_element(set.latency_ms.begin(), set.latency_ms.end());
-  if (count > 2 && *least == *most) found.push_back({Suspicion::Of::equal, count, 0, *least});
+  if (count > 2 && *least == *most) {
+    found.push_back("all " + std::to_string(count) + " latencies are " + shortest(*least) +
+                    " ms: is something else than the network being timed?");
+  }
+}
+
+/// What one measured an operator at, and the other another resolution of the same operator; 0: none.
+template <class Measured>
+std::pair<int, int> unlike_resolutions(const std::vector<Measured>& own, const std::vector<Measured>& others) {
+  for (const Measured& entry : own) {
+    for (const Measured& other : others) {
+      if (!nasbench::same_at_any_resolution(entry.key, other.key) || entry.key == other.key) continue;
+      return {entry.key.resolution(), other.key.resolution()};
+    }
+  }
+  return {0, 0};
+}
+
+/// A sentence where the descriptor's operators ran at another resolution than the pool's; else empty.
+std::string resolution_warning(const datasets::Pool& pool, const datasets::HardwareDescriptor& descriptor) {
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    auto [own, theirs] = unlike_resolutions(descriptor.operators, device.descriptor.operators);
+    if (own == 0) std::tie(own, theirs) = unlike_resolutions(descriptor.in_network, device.descriptor.in_network);
+    if (own == 0) continue;
+    return "the descriptor's operators were measured at a resolution of " + std::to_string(own) + " where those of " +
+           device.id + " of the pool were at " + std::to_string(theirs) +
+           ": their costs are taken as they are; measure them at the pool's, or leave the descriptor out";
+  }
+  return "";
 }
 
 }  // namespace
@@ -146,9 +161,7 @@ Explanation explain(const StructuredPosterior& posterior) {
   Explanation explanation;
   explanation.structures = structure_beliefs(posterior);
   explanation.noise = median_noise(posterior);
-  for (std::size_t f = 0; f < posterior.model->features().size(); ++f) {
-    if (usage(posterior, f) >= believed) explanation.costs.push_back(cost_of(posterior, f));
-  }
+  for (std::size_t f = 0; f < posterior.model->features().size(); ++f) add_cost(posterior, f, explanation.costs);
   return explanation;
 }
 
@@ -162,13 +175,69 @@ Explanation explain(const StructuredPosterior& posterior, const StructuredLibrar
   return explanation;
 }
 
-std::vector<Suspicion> suspicions(const StructuredLibrary& library, const AdaptationSet& set,
-                                  const StructuredPosterior& posterior, bool milliseconds) {
-  std::vector<Suspicion> found;
+std::vector<std::string> suspicions(const StructuredLibrary& library, const AdaptationSet& set,
+                                    const StructuredPosterior& posterior, bool milliseconds) {
+  std::vector<std::string> found;
   if (milliseconds) suspect_unit(library, set, found);
   suspect_content(library.model->space(), set, found);
   suspect_outliers(set, posterior, found);
   return found;
+}
+
+std::vector<Remark> explanation_lines(const StructuredPosterior& posterior, const StructuredLibrary& library,
+                                      const AdaptationSet& set, const std::vector<nasbench::Architecture>& others,
+                                      bool milliseconds) {
+  const Explanation explained = explain(posterior, library);
+  std::vector<Remark> lines;
+  std::string structures;
+  for (std::size_t i = 0; i < explained.structures.size() && i < 3; ++i) {
+    const DeviceCosts::Structure& belief = explained.structures[i];
+    structures +=
+        (i == 0 ? "" : "; ") + whole_percent(belief.probability) + " " + belief.name + " (" + belief.meaning + ")";
+  }
+  lines.push_back({"What the runtime executes: " + structures});
+  std::string costs;
+  for (const PartCost& cost : explained.costs) {
+    costs += (costs.empty() ? "" : ", ") + cost.name + " " + significant_digits(cost.cost_ms, 3) + " ms" + " ± " +
+             significant_digits(cost.deviation_ms, 3) + " ms";
+  }
+  lines.push_back({"Costs of one occurrence in the cell: " + costs});
+  const std::string& device = explained.nearest_device;
+  lines.push_back({"Noise of a measurement: " + whole_percent(explained.noise) + "; " +
+                   (device.empty() ? "as its descriptor says" : "most like " + device + " of the pool")});
+  constexpr std::size_t further = 10;
+  if (others.size() >= further && !set.architectures.empty()) {
+    const std::vector<double> deviation = expected_deviation(posterior, library.model->table(others), further);
+    lines.push_back({"Predictions are uncertain by " + whole_percent(deviation[0]) +
+                     " beside the noise; five more measurements would leave " + whole_percent(deviation[further / 2]) +
+                     ", ten more " + whole_percent(deviation[further]) + " (tenshot plan --measurements)"});
+  }
+  if (set.architectures.empty()) {
+    lines.push_back(
+        {"nothing was measured: this is what the descriptor says; a few measurements make it a much better "
+         "answer",
+         true});
+    return lines;
+  }
+  for (const std::string& suspicion : suspicions(library, set, posterior, milliseconds)) {
+    lines.push_back({suspicion, true});
+  }
+  return lines;
+}
+
+std::vector<Remark> pool_warnings(const datasets::Pool& pool, const datasets::HardwareDescriptor* descriptor) {
+  std::vector<Remark> warnings;
+  const std::size_t devices = pool.devices.size();
+  if (devices < least_calibrated) {
+    warnings.push_back({"the pool has " + std::to_string(devices) +
+                            (devices == 1 ? " device-runtime" : " device-runtimes") +
+                            ": its intervals could not be checked on devices held out, which takes " +
+                            std::to_string(least_calibrated) + ", and may be too narrow or too wide",
+                        true});
+  }
+  const std::string warning = descriptor == nullptr ? "" : resolution_warning(pool, *descriptor);
+  if (!warning.empty()) warnings.push_back({warning, true});
+  return warnings;
 }
 
 }  // namespace tenshot::trainer::structured

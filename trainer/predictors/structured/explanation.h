@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "datasets/pool/pool.h"
 #include "nasbench/spaces/search_space.h"
 #include "trainer/core/adaptation_set.h"
 #include "trainer/core/predictor.h"
+#include "trainer/core/remark.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"
 
@@ -22,31 +24,21 @@ Explanation explain(const StructuredPosterior& posterior, const StructuredLibrar
 /// Without the nearest device, which only a library knows.
 Explanation explain(const StructuredPosterior& posterior);
 
-/// One thing that is suspicious about measurements.
-struct Suspicion {
-  enum class Of {
-    seconds,        ///< the latencies are `times` below the fastest device of the pool
-    microseconds,   ///< the latencies are `times` above the slowest device of the pool
-    few,            ///< there are only `count` measurements
-    unconnected,    ///< no measured network connects its input to its output
-    equal,          ///< all `count` latencies are `measured_ms`
-    removed,        ///< the runtime left next to nothing of `count` networks that connect no input to an output
-    outlier,        ///< `architecture` took `measured_ms` where the others suggest `expected_ms`
-    more_outliers,  ///< `count` further ones
-  };
-  Of of = Of::few;
-  std::size_t count = 0;
-  double times = 0;
-  double measured_ms = 0;
-  double expected_ms = 0;
-  nasbench::Architecture architecture = {};
-};
+/// What is suspicious about measurements, one sentence each without a full stop; empty when nothing is. Looks at the
+/// unit (the scale against the pool: seconds and microseconds are three orders away), at measurements that no structure
+/// explains, at measured networks that compute nothing, at latencies that do not differ, and at too few of them.
+/// Without `milliseconds`, where the measurements are not what the library's are or in another unit, not at the unit.
+std::vector<std::string> suspicions(const StructuredLibrary& library, const AdaptationSet& set,
+                                    const StructuredPosterior& posterior, bool milliseconds = true);
 
-/// What is suspicious about measurements; empty when nothing is. Looks at the unit (the scale against the pool: seconds
-/// and microseconds are three orders away), at measurements that no structure explains, at measured networks that
-/// compute nothing, at latencies that do not differ, and at too few of them. Without `milliseconds`, where the
-/// measurements are not what the library's are or in another unit, not at the unit.
-std::vector<Suspicion> suspicions(const StructuredLibrary& library, const AdaptationSet& set,
-                                  const StructuredPosterior& posterior, bool milliseconds = true);
+/// What a person wants to know of the device in words, one sentence each. `others` are architectures
+/// that could be measured next. `milliseconds`: the measurements and the pool are both in them.
+std::vector<Remark> explanation_lines(const StructuredPosterior& posterior, const StructuredLibrary& library,
+                                      const AdaptationSet& set, const std::vector<nasbench::Architecture>& others,
+                                      bool milliseconds);
+
+/// What the pool cannot do for a device: too few device-runtimes to check intervals on, operators
+/// that were measured at another resolution. `descriptor` is what the adaptation used; nothing: none.
+std::vector<Remark> pool_warnings(const datasets::Pool& pool, const datasets::HardwareDescriptor* descriptor);
 
 }  // namespace tenshot::trainer::structured

@@ -1,21 +1,70 @@
 #include "trainer/predictors/structured/hypotheses.h"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 
+#include "nasbench/support/median.h"
 #include "trainer/predictors/posterior/mixture.h"
 
 namespace tenshot::trainer::structured {
 namespace {
 
-using nasbench::StructureTable;
-
 constexpr int path_rounds = 2;
 constexpr double screening_gap = 20;  ///< of log evidence
 
 }  // namespace
+
+Eigen::MatrixXd library_covariance(const StructuredLibrary& library) {
+  const std::size_t count = library.entries.size();
+  Eigen::MatrixXd costs(count, library.features());
+  for (std::size_t e = 0; e < count; ++e) costs.row(e) = cost_prior(library, e, {}, {}).mean;
+  const Eigen::MatrixXd centred = costs.rowwise() - costs.colwise().mean();
+  return centred.transpose() * centred / static_cast<double>(std::max<std::size_t>(count - 1, 1));
+}
+
+CostGaussian cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
+                        const StructuredPosteriorOptions& options) {
+  const auto& features = library.model->features();
+  const LibraryEntry& device = library.entries[entry];
+  const std::vector<bool>& uses = library.model->structures()[device.structure].uses;
+  const bool is_generic = std::isnan(device.log_rms);
+  CostGaussian prior;
+  prior.mean = device.costs;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    if (!uses[f] && !is_generic && features[f].spread) prior.mean[f] = features[f].typical_cost;
+  }
+  if (library_covariance.size() == 0) return prior;
+  prior.covariance = options.library_share * options.library_share * library_covariance;
+  const double spread = options.cost_spread * device.costs.cwiseAbs().mean() + options.cost_spread_floor;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    prior.covariance(f, f) += std::pow(features[f].spread.value_or(spread), 2);
+  }
+  return prior;
+}
+
+CostGaussian described_prior(const DescribedDevice& described, std::size_t structure,
+                             const StructuredPosteriorOptions& options) {
+  CostGaussian prior = described.priors[structure];
+  prior.covariance.diagonal().array() += std::pow(options.described_spread, 2);
+  return prior;
+}
+
+CostPriors::CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
+                       const DescribedDevice* described)
+    : CostPriors(library, options, described, library_covariance(library), library.entries.size()) {}
+
+CostPriors::CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
+                       const DescribedDevice* described, const Eigen::MatrixXd& spread, std::size_t entries_of_all) {
+  for (std::size_t e = 0; e < library.entries.size(); ++e) {
+    of_library_.push_back(cost_prior(library, e, spread, options));
+  }
+  if (described == nullptr) return;
+  for (std::size_t s = 0; s < described->priors.size(); ++s) {
+    described_.push_back(described_prior(*described, s, options));
+  }
+  const double odds = options.described_share / (1 - options.described_share);
+  log_odds_described_ = std::log(odds * static_cast<double>(entries_of_all));
+}
 
 Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count, std::size_t words, double scale) {
   const auto n = static_cast<Eigen::Index>(count);
@@ -35,15 +84,6 @@ StructureProblem make_problem(const StructuredLibrary& library, const Adaptation
   problem.measured.kernel = kernel_matrix(problem.table.signatures.data(), problem.table.size,
                                           problem.table.signature_words, library.model->signature_scale());
   return problem;
-}
-
-FeatureRows rows_at(const StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs) {
-  FeatureRows rows(table.size, table.feature_count);
-  for (std::size_t i = 0; i < table.size; ++i) {
-    const double* row = slowest_row(table, structure, i, path_costs);
-    std::copy(row, row + table.feature_count, rows.row(i).data());
-  }
-  return rows;
 }
 
 Eigen::VectorXd relative_latency(const FeatureRows& rows, const CostGaussian& costs) {
@@ -104,11 +144,7 @@ void fit_levels(const StructureProblem& problem, const CostPriors& priors, const
 }
 
 /// The noise at which all hypotheses are looked at first: large enough that none is lost for a single measurement.
-NoiseLevel screening_level(const StructuredPosteriorOptions& options) {
-  std::vector<double> noises = options.noises;
-  std::sort(noises.begin(), noises.end());
-  return {noises[noises.size() / 2], 0};
-}
+NoiseLevel screening_level(const StructuredPosteriorOptions& options) { return {upper_median(options.noises), 0}; }
 
 /// Every structure with costs from every entry, as near to it as each closeness says, at one noise; without those that
 /// are so improbable there that no other noise would make up for it.
@@ -123,11 +159,7 @@ std::vector<HypothesisFit> screened(const StructureProblem& problem, const CostP
     for (std::size_t entry = 0; entry < priors.entries(); ++entry) {
       if (!fixed_rows) rows = rows_at(problem.table, s, path_costs(priors.at(s, entry).mean));
       for (const double closeness : problem.options.closeness) {
-        HypothesisFit candidate;
-        candidate.structure = s;
-        candidate.entry = entry;
-        candidate.closeness = closeness;
-        if (!fixed_rows) candidate.rows = rows;
+        const HypothesisFit candidate{{s, entry, {}, closeness}, fixed_rows ? FeatureRows() : rows, {}};
         fit_levels(problem, priors, candidate, rows, {screening_level(problem.options)}, solver, candidates);
       }
     }

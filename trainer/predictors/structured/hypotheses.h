@@ -7,13 +7,46 @@
 #include <vector>
 
 #include "nasbench/structures/structures.h"
+#include "trainer/predictors/described/descriptor_prior.h"
+#include "trainer/predictors/library/library.h"
 #include "trainer/predictors/posterior/latency_solver.h"
-#include "trainer/predictors/structured/entry_priors.h"
 #include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::structured {
 
-using FeatureRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+/// Covariance of the costs across the library's entries, in units of the median latency.
+Eigen::MatrixXd library_covariance(const StructuredLibrary& library);
+
+/// Prior of the costs of one entry's kind of device, in units of the median latency. Features that the entry's own
+/// structure does not use are taken from the typical costs.
+CostGaussian cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
+                        const StructuredPosteriorOptions& options);
+
+/// Prior of the costs under one structure of a device that has a descriptor.
+CostGaussian described_prior(const DescribedDevice& described, std::size_t structure,
+                             const StructuredPosteriorOptions& options);
+
+/// Where costs may come from: the library's entries, then what the device's descriptor says.
+class CostPriors {
+ public:
+  CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
+             const DescribedDevice* described);
+  /// The same for a few entries of a library that has `entries_of_all` and the covariance `spread`.
+  CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
+             const DescribedDevice* described, const Eigen::MatrixXd& spread, std::size_t entries_of_all);
+
+  std::size_t entries() const { return of_library_.size() + (described_.empty() ? 0 : 1); }
+  const CostGaussian& at(std::size_t structure, std::size_t entry) const {
+    return entry < of_library_.size() ? of_library_[entry] : described_[structure];
+  }
+  /// Log prior probability of an entry, against one of the library.
+  double log_odds(std::size_t entry) const { return entry < of_library_.size() ? 0 : log_odds_described_; }
+
+ private:
+  std::vector<CostGaussian> of_library_;
+  std::vector<CostGaussian> described_;  ///< one a structure; empty without a descriptor
+  double log_odds_described_ = 0;
+};
 
 /// The measurements in the form that hypotheses want.
 struct StructureProblem {
@@ -23,15 +56,19 @@ struct StructureProblem {
   LatencyProblem measured;
 };
 
-/// One component of the mixture while it is fitted: where it starts and how far the measurements moved it.
-struct HypothesisFit {
+/// A hypothesis while it is fitted: where it starts, and how probable the measurements make it.
+struct StructureHypothesis {
   std::size_t structure = 0;
   std::size_t entry = 0;
-  NoiseLevel level;
+  NoiseLevel level = {};
   double closeness = 1;
   double log_evidence = -std::numeric_limits<double>::infinity();
-  FeatureRows rows;  ///< at the measured architectures; empty where the structure has one alternative
   double scale_ms = 1;
+};
+
+/// How far the measurements moved it.
+struct HypothesisFit : StructureHypothesis {
+  FeatureRows rows;  ///< at the measured architectures; empty where the structure has one alternative
   LatencySolution solution;
 };
 
@@ -41,10 +78,6 @@ StructureProblem make_problem(const StructuredLibrary& library, const Adaptation
 
 /// k(x, x') between all pairs of `count` signatures, [count, count].
 Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count, std::size_t words, double scale);
-
-/// The feature row of every architecture of `table` under one structure: where it has alternatives, the slowest by
-/// `path_costs`, which is not read otherwise.
-FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs);
 
 /// Latencies that the costs expect, in units of the median latency; and the prior at the scale that the measurements
 /// give it.

@@ -1,8 +1,6 @@
 #include "trainer/predictors/structured/library_fit.h"
 
 #include <Eigen/Cholesky>
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "nasbench/support/error.h"
@@ -17,12 +15,11 @@ using nasbench::StructureModel;
 using nasbench::StructureTable;
 
 constexpr double ridge = 1e-3;
-constexpr double absolute_below = 0.25;   ///< of the median latency: errors of faster networks count as absolute ones
-constexpr double largest_residual = 0.5;  ///< of log latency: a few architectures far off do not decide the structure
+constexpr double absolute_below = 0.25;     ///< of the median latency: errors of faster networks count as absolute ones
+constexpr double largest_residual = 0.5;    ///< of log latency: a few architectures far off do not decide the structure
+constexpr double smallest_expected = 1e-3;  ///< of the median latency: nothing that a library expects is below it
 constexpr int huber_rounds = 3;
 constexpr int path_rounds = 3;
-
-using FeatureRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// The measured architectures of one device: their latencies, and their rows in the table.
 struct Samples {
@@ -90,13 +87,35 @@ Eigen::VectorXd typical_costs(const StructureModel& model) {
   return costs;
 }
 
+/// Costs of one device under one structure by robust ridge regression on the relative error: residuals are divided by
+/// the fitted latency, and large ones count less (Huber 1964; k = 2 standard deviations, estimated by their median).
+/// `relative_latency` is latency / median, one an architecture of `table`, NaN where it was not measured.
+struct CostFit {
+  Eigen::VectorXd costs;
+  double log_rms = 0;
+};
+
+CostFit fit_costs(const StructureModel& model, const StructureTable& table, std::size_t structure,
+                  const std::vector<double>& relative_latency) {
+  Eigen::VectorXd ridges(model.features().size());
+  for (Eigen::Index f = 0; f < ridges.size(); ++f) ridges[f] = model.features()[f].ridge;
+
+  const Samples samples = measured(relative_latency);
+  CostFit fit;
+  fit.costs = typical_costs(model);
+  const int rounds = table.structures[structure].alternatives > 1 ? path_rounds : 1;
+  for (int round = 0; round < rounds; ++round) {
+    fit.costs =
+        robust_ridge(rows_of(table, structure, samples.architectures, path_costs(fit.costs)), samples.latency, ridges);
+  }
+  const FeatureRows rows = rows_of(table, structure, samples.architectures, path_costs(fit.costs));
+  const Eigen::VectorXd residuals = log_residuals(rows, samples.latency, fit.costs);
+  fit.log_rms = std::sqrt(residuals.array().abs().min(largest_residual).square().mean());
+  return fit;
+}
+
 LibraryEntry generic_entry(const StructureModel& model) {
-  LibraryEntry entry;
-  entry.device = "generic";
-  entry.median_ms = 1;
-  entry.log_rms = std::numeric_limits<double>::quiet_NaN();
-  entry.costs = typical_costs(model);
-  return entry;
+  return {"generic", 0, std::numeric_limits<double>::quiet_NaN(), 1, typical_costs(model)};
 }
 
 LibraryEntry fit_entry(const StructureModel& model, const StructureTable& table, const std::string& device,
@@ -126,25 +145,6 @@ LibraryEntry fit_entry(const StructureModel& model, const StructureTable& table,
 
 }  // namespace
 
-CostFit fit_costs(const StructureModel& model, const StructureTable& table, std::size_t structure,
-                  const std::vector<double>& relative_latency) {
-  Eigen::VectorXd ridges(model.features().size());
-  for (Eigen::Index f = 0; f < ridges.size(); ++f) ridges[f] = model.features()[f].ridge;
-
-  const Samples samples = measured(relative_latency);
-  CostFit fit;
-  fit.costs = typical_costs(model);
-  const int rounds = table.structures[structure].alternatives > 1 ? path_rounds : 1;
-  for (int round = 0; round < rounds; ++round) {
-    fit.costs =
-        robust_ridge(rows_of(table, structure, samples.architectures, path_costs(fit.costs)), samples.latency, ridges);
-  }
-  const FeatureRows rows = rows_of(table, structure, samples.architectures, path_costs(fit.costs));
-  const Eigen::VectorXd residuals = log_residuals(rows, samples.latency, fit.costs);
-  fit.log_rms = std::sqrt(residuals.array().abs().min(largest_residual).square().mean());
-  return fit;
-}
-
 StructuredLibrary fit_library(const StructureModel& model, const std::vector<std::string>& devices,
                               const datasets::LatencyMatrix& latencies) {
   StructuredLibrary library;
@@ -156,6 +156,22 @@ StructuredLibrary fit_library(const StructureModel& model, const std::vector<std
   library.entries.push_back(generic_entry(model));
   library.cluster_of = cluster_entries(library);
   return library;
+}
+
+StructuredLibrary library_of(const datasets::Pool& pool) {
+  return fit_library(nasbench::structures_of(*pool.space), datasets::device_ids(pool), datasets::latency_matrix(pool));
+}
+
+std::vector<std::vector<double>> latencies_of_pool(const StructuredLibrary& library, const datasets::Pool& pool,
+                                                   const std::vector<nasbench::Architecture>& architectures) {
+  const StructureTable table = library.model->table(architectures);
+  std::vector<std::vector<double>> latency_ms;
+  for (const std::string& id : datasets::device_ids(pool)) {
+    const LibraryEntry& entry = entry_of(library, id);
+    latency_ms.push_back(relative_latencies(entry, table));
+    for (double& latency : latency_ms.back()) latency = entry.median_ms * std::max(latency, smallest_expected);
+  }
+  return latency_ms;
 }
 
 }  // namespace tenshot::trainer::structured

@@ -1,8 +1,5 @@
 #include "trainer/predictors/structured/many_measurements.h"
 
-#include <Eigen/Cholesky>
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -57,16 +54,8 @@ AdaptationSet most_informative(const StructuredLibrary& library, const Structure
 }
 
 SparseFit fit_of(const HypothesisFit& candidate, const CostPriors& priors, const nasbench::StructureTable& table) {
-  SparseFit fit;
-  fit.structure = candidate.structure;
-  fit.entry = candidate.entry;
-  fit.closeness = candidate.closeness;
-  fit.level = candidate.level;
-  fit.log_evidence = candidate.log_evidence;
-  fit.scale_ms = candidate.scale_ms;
   const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(table, candidate.structure, {});
-  fit.costs_ms = posterior_costs(priors.at(candidate.structure, candidate.entry), candidate, rows);
-  return fit;
+  return {candidate, posterior_costs(priors.at(candidate.structure, candidate.entry), candidate, rows)};
 }
 
 /// The hypotheses whose evidence is within the gap of the best at some noise, few of one structure.
@@ -97,67 +86,46 @@ std::vector<SparseFit> best_of(std::vector<SparseFit> fits, std::size_t most) {
   return best;
 }
 
-class Refinement {
- public:
-  Refinement(const StructuredLibrary& library, const CostPriors& priors, const StructuredPosteriorOptions& options)
-      : library_(library), priors_(priors), options_(options) {}
+void solve(const SparseProblem& problem, const CostPriors& priors, SparseSolver& solver, SparseFit& fit) {
+  const int rounds = problem.library.model->structures()[fit.structure].alternatives > 1 ? path_rounds : 1;
+  for (int round = 0; round < rounds; ++round) solver.solve(priors.at(fit.structure, fit.entry), fit);
+  fit.log_evidence += priors.log_odds(fit.entry);
+}
 
-  /// Every hypothesis that was judged well, at every noise that its structure may have.
-  std::vector<SparseFit> widened(const SparseProblem& problem, const std::vector<SparseFit>& judged) const {
-    SparseSolver solver(problem);
-    std::map<std::size_t, std::vector<NoiseLevel>> levels;  // by structure
-    std::vector<SparseFit> fits;
-    for (const SparseFit& start : judged) {
-      const bool is_first = levels.count(start.structure) == 0;
-      std::vector<SparseFit> own;
-      for (const NoiseLevel& level : is_first ? noise_levels(options_) : levels[start.structure]) {
-        own.push_back(start);
-        own.back().level = level;
-        solve(solver, own.back());
-      }
-      if (is_first) {
-        double best = own.front().log_evidence;
-        for (const SparseFit& fit : own) best = std::max(best, fit.log_evidence);
-        for (const SparseFit& fit : own) {
-          if (fit.log_evidence >= best - judging_gap) levels[start.structure].push_back(fit.level);
-        }
-      }
-      fits.insert(fits.end(), own.begin(), own.end());
+/// Every hypothesis that was judged well, at every noise that its structure may have.
+std::vector<SparseFit> widened(const SparseProblem& problem, const CostPriors& priors,
+                               const std::vector<SparseFit>& judged) {
+  SparseSolver solver(problem);
+  std::map<std::size_t, std::vector<NoiseLevel>> levels;  // by structure
+  std::vector<SparseFit> fits;
+  for (const SparseFit& start : judged) {
+    const bool is_first = levels.count(start.structure) == 0;
+    std::vector<SparseFit> own;
+    for (const NoiseLevel& level : is_first ? noise_levels(problem.options) : levels[start.structure]) {
+      own.push_back(start);
+      own.back().level = level;
+      solve(problem, priors, solver, own.back());
     }
-    return fits;
+    if (is_first) {
+      double best = own.front().log_evidence;
+      for (const SparseFit& fit : own) best = std::max(best, fit.log_evidence);
+      for (const SparseFit& fit : own) {
+        if (fit.log_evidence >= best - judging_gap) levels[start.structure].push_back(fit.level);
+      }
+    }
+    fits.insert(fits.end(), own.begin(), own.end());
   }
-
-  void refine(const SparseProblem& problem, std::vector<SparseFit>& fits) const {
-    SparseSolver solver(problem);
-    for (SparseFit& fit : fits) solve(solver, fit);
-  }
-
- private:
-  void solve(SparseSolver& solver, SparseFit& fit) const {
-    const int rounds = library_.model->structures()[fit.structure].alternatives > 1 ? path_rounds : 1;
-    for (int round = 0; round < rounds; ++round) solver.solve(priors_.at(fit.structure, fit.entry), fit);
-    fit.log_evidence += priors_.log_odds(fit.entry);
-  }
-
-  const StructuredLibrary& library_;
-  const CostPriors& priors_;
-  const StructuredPosteriorOptions& options_;
-};
+  return fits;
+}
 
 void add_component(const SparseProblem& problem, const SparseFit& fit, double weight, StructuredPosterior& posterior) {
   const Eigen::Index features = fit.costs_ms.size();
   const Eigen::Index anchors = fit.anchor_weights.size();
   const Eigen::MatrixXd covariance = fit.precision.selfadjointView<Eigen::Lower>().llt().solve(
       Eigen::MatrixXd::Identity(features + anchors, features + anchors));
-  Component component;
-  component.structure = fit.structure;
-  component.entry = fit.entry;
-  component.noise = deviation_of(fit.level, problem.options);
-  component.weight = weight;
-  component.costs_ms = fit.costs_ms;
-  component.path_costs_ms = path_costs(component.costs_ms, fit.scale_ms);
-  component.covariance_ms2 = covariance.topLeftCorner(features, features);
-  posterior.components.push_back(std::move(component));
+  posterior.components.push_back({fit.structure, fit.entry, deviation_of(fit.level, problem.options), weight,
+                                  fit.costs_ms, path_costs(fit.costs_ms, fit.scale_ms),
+                                  covariance.topLeftCorner(features, features)});
   if (anchors == 0) return;
   const double residual_variance = std::pow(problem.options.residual_share * fit.level.noise, 2);
   const Eigen::MatrixXd prior =
@@ -167,20 +135,13 @@ void add_component(const SparseProblem& problem, const SparseFit& fit, double we
   posterior.residual_reduction += weight * (prior - covariance.bottomRightCorner(anchors, anchors));
 }
 
-StructuredPosterior mixture_of(const StructuredLibrary& library, const SparseProblem& problem,
-                               std::vector<SparseFit> fits, std::size_t kept) {
-  keep_best(fits, &SparseFit::log_evidence, kept);
-  StructuredPosterior posterior;
-  posterior.model = library.model;
-  posterior.floor_ms = problem.measured.floor_ms;
-  posterior.calibration = library.calibration;
-  posterior.anchors = problem.anchors;
-  if (posterior.anchors.empty()) {  // no process of residuals: one anchor that weighs nothing
-    posterior.anchors.assign(problem.table.signature(0), problem.table.signature(0) + problem.table.signature_words);
+StructuredPosterior mixture_of(const SparseProblem& problem, std::vector<SparseFit> fits) {
+  keep_best(fits, &SparseFit::log_evidence, problem.options.kept);
+  std::vector<std::uint64_t> anchors = problem.anchors;
+  if (anchors.empty()) {  // no process of residuals: one anchor that weighs nothing
+    anchors.assign(problem.table.signature(0), problem.table.signature(0) + problem.table.signature_words);
   }
-  const auto anchors = static_cast<Eigen::Index>(posterior.anchors.size() / problem.table.signature_words);
-  posterior.residual_weights = Eigen::VectorXd::Zero(anchors);
-  posterior.residual_reduction = Eigen::MatrixXd::Zero(anchors, anchors);
+  StructuredPosterior posterior = without_components(problem.library, problem.measured.floor_ms, std::move(anchors));
   const std::vector<double> weights = weights_of(fits, &SparseFit::log_evidence);
   for (std::size_t f = 0; f < fits.size(); ++f) add_component(problem, fits[f], weights[f], posterior);
   return posterior;
@@ -197,22 +158,22 @@ StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPr
   for (const HypothesisFit& candidate : fitted_candidates(judging, priors, fits_judged)) {
     fits.push_back(fit_of(candidate, priors, judging.table));
   }
-  const Refinement refinement(library, priors, options);
   for (std::size_t seen = many.judged;;) {
     const bool is_first = seen == many.judged;
     seen = 2 * seen * many.growth >= count ? count : seen * many.growth;
     const SparseProblem problem = make_sparse_problem(library, first_of(all, seen), options, many.anchors);
     if (is_first) {
-      fits = refinement.widened(problem, hypotheses_of(std::move(fits)));
+      fits = widened(problem, priors, hypotheses_of(std::move(fits)));
     } else {
+      SparseSolver solver(problem);
       fits = best_of(std::move(fits), fits_refined);
-      refinement.refine(problem, fits);
+      for (SparseFit& fit : fits) solve(problem, priors, solver, fit);
     }
     keep_best(fits, &SparseFit::log_evidence);
     if (fits.empty()) {
       throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");
     }
-    if (seen == count) return mixture_of(library, problem, std::move(fits), options.kept);
+    if (seen == count) return mixture_of(problem, std::move(fits));
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "trainer/predictors/structured/entry_priors.h"
+#include "trainer/predictors/structured/hypotheses.h"
 #include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::structured {

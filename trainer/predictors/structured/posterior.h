@@ -16,7 +16,7 @@
 namespace tenshot::trainer::structured {
 
 /// What adaptation assumes and no measurement tells it. Each option is explained where it is declared
-/// (posterior_options.cpp).
+/// (posterior.cpp).
 struct StructuredPosteriorOptions : MixtureOptions {
   StructuredPosteriorOptions() { residual_share = 0.7; }
 
@@ -72,10 +72,20 @@ struct StructuredPosterior {
 StructuredPosterior adapt(const StructuredLibrary& library, const AdaptationSet& set,
                           const StructuredPosteriorOptions& options = {}, const DescribedDevice* described = nullptr);
 
+/// A posterior of a device that nothing is known of yet, whose residual process is seen through these signatures.
+StructuredPosterior without_components(const StructuredLibrary& library, double floor_ms,
+                                       std::vector<std::uint64_t> anchors = {});
+
+/// What a library says of one of its devices without any measurement. Throws FormatError where it has no entry of that
+/// id.
+StructuredPosterior known_posterior(const StructuredLibrary& library, const std::string& id,
+                                    const StructuredPosteriorOptions& options);
+
 /// True unless `options` leaves the structure out.
 bool considers(const StructuredPosteriorOptions& options, const nasbench::Structure& structure);
 
-/// k(x, x') for two signatures.
+/// For two signatures: in how many bits they differ, and k(x, x').
+std::size_t hamming(const std::uint64_t* a, const std::uint64_t* b, std::size_t words);
 double likeness(const std::uint64_t* a, const std::uint64_t* b, std::size_t words, double scale);
 
 }  // namespace tenshot::trainer::structured

@@ -1,9 +1,5 @@
 #include "trainer/predictors/structured/sparse_solver.h"
 
-#include <Eigen/Cholesky>
-#include <algorithm>
-#include <cmath>
-
 namespace tenshot::trainer::structured {
 namespace {
 
@@ -51,14 +47,8 @@ void choose_anchors(SparseProblem& problem, std::size_t at_most) {
 
 SparseProblem make_sparse_problem(const StructuredLibrary& library, const AdaptationSet& set,
                                   const StructuredPosteriorOptions& options, std::size_t anchors) {
-  SparseProblem problem = {library,
-                           options,
-                           library.model->table(set.architectures),
-                           latency_problem(set.latency_ms, set.whole_milliseconds),
-                           {},
-                           {},
-                           {},
-                           {}};
+  SparseProblem problem = {library, options, library.model->table(set.architectures),
+                           latency_problem(set.latency_ms, set.whole_milliseconds)};
   choose_anchors(problem, options.residual_share > 0 ? anchors : 0);
   return problem;
 }

@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "nasbench/structures/structures.h"
@@ -18,11 +17,11 @@ struct SparseProblem {
   const StructuredLibrary& library;
   const StructuredPosteriorOptions& options;
   nasbench::StructureTable table;
-  LatencyProblem measured;             ///< without its kernel
-  std::vector<std::uint64_t> anchors;  ///< signatures, [u, signature_words]; none where there is no process
-  Eigen::MatrixXd anchor_kernel;       ///< [u, u]
-  Eigen::MatrixXd near;                ///< k(measurement, anchor), [n, u]
-  Eigen::VectorXd unexplained;         ///< 1 − what the anchors tell of the process at each measurement, [n]
+  LatencyProblem measured;                  ///< without its kernel
+  std::vector<std::uint64_t> anchors = {};  ///< signatures, [u, signature_words]; none where there is no process
+  Eigen::MatrixXd anchor_kernel = {};       ///< [u, u]
+  Eigen::MatrixXd near = {};                ///< k(measurement, anchor), [n, u]
+  Eigen::VectorXd unexplained = {};         ///< 1 − what the anchors tell of the process at each measurement, [n]
 };
 
 /// `set` is what without_removed leaves. At most `anchors` of them, each where the others tell least of the
@@ -30,17 +29,11 @@ struct SparseProblem {
 SparseProblem make_sparse_problem(const StructuredLibrary& library, const AdaptationSet& set,
                                   const StructuredPosteriorOptions& options, std::size_t anchors);
 
-/// One component of the mixture on many measurements.
-struct SparseFit {
-  std::size_t structure = 0;
-  std::size_t entry = 0;
-  double closeness = 1;
-  NoiseLevel level;
-  double log_evidence = -std::numeric_limits<double>::infinity();
-  double scale_ms = 1;
-  Eigen::VectorXd costs_ms;        ///< before solving: where to start
-  Eigen::VectorXd anchor_weights;  ///< of the residual process, [u]
-  Eigen::MatrixXd precision;       ///< of costs and anchor weights together, [features + u, features + u]
+/// A hypothesis on many measurements.
+struct SparseFit : StructureHypothesis {
+  Eigen::VectorXd costs_ms;             ///< before solving: where to start
+  Eigen::VectorXd anchor_weights = {};  ///< of the residual process, [u]
+  Eigen::MatrixXd precision = {};       ///< of costs and anchor weights together, [features + u, features + u]
 };
 
 /// Gauss–Newton in the space of the costs and the anchors' weights: the same posterior as LatencySolver's, at a price

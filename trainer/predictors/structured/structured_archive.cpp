@@ -18,12 +18,13 @@ void append(std::vector<double>& values, const Eigen::MatrixXd& matrix) {
 }
 
 constexpr std::size_t most_components = 1'000'000;
-constexpr Index most_anchors = 10'000'000;
+constexpr Index most_anchors = 10'000'000, widest_layer = 65536;
 
 /// Ranges of what is read. Costs of a fit may be a little under 0, in units of the median latency or in ms; of a fit
 /// that means something none is minus a whole latency.
 constexpr Range relative_cost{-1, 1e6};
 constexpr Range deviation_of_log{0, 100};
+constexpr Range weight_of_network{-100, 100};
 
 std::string indexed(const std::string& list, std::size_t index, const std::string& field) {
   return list + "[" + std::to_string(index) + "]." + field;
@@ -31,6 +32,53 @@ std::string indexed(const std::string& list, std::size_t index, const std::strin
 
 Array numbers(const std::vector<double>& values) {
   return to_array(values, {static_cast<std::int64_t>(values.size())});
+}
+
+void read_components(const Archive& archive, StructuredPosterior& posterior) {
+  const auto features = static_cast<Index>(posterior.model->features().size());
+  FieldSequence values(archive, "components");
+  const JsonField described = JsonField(archive).at("components");
+  double weights = 0;
+  for (const JsonField& fields : described.list(most_components)) {
+    const auto place = [&](const char* field) { return indexed("components", posterior.components.size(), field); };
+    Component component;
+    component.structure = posterior.model->structure_index(fields.at("structure").text());
+    component.entry = static_cast<std::size_t>(fields.at("entry").whole_number(0, most_components));
+    component.weight = values.number(place("weight"), share);
+    component.noise = values.number(place("noise"), deviation_of_log);
+    component.costs_ms = values.vector(place("costs_ms"), features, any_number);
+    component.path_costs_ms = values.vector(place("path_costs_ms"), features, not_negative);
+    component.covariance_ms2 = values.matrix(place("covariance_ms2"), features, features, any_number);
+    for (Index f = 0; f < features; ++f) {
+      // Rounding may leave a little under 0 of a variance that is 0.
+      require_in_range(component.covariance_ms2(f, f), {-1e-6, 1e300}, place("covariance_ms2") + ": a variance");
+    }
+    weights += component.weight;
+    posterior.components.push_back(std::move(component));
+  }
+  if (posterior.components.empty()) described.fail("at least one component");
+  require_in_range(weights, {1 - 1e-6, 1 + 1e-6}, "array 'components': the sum of the weights");
+  values.require_end();
+}
+
+void read_residual(const Archive& archive, StructuredPosterior& posterior) {
+  const Index anchors = JsonField(archive).at("anchors").whole_number(0, most_anchors);
+  const std::vector<std::uint8_t> bytes = archive.bytes("residual.anchors");
+  const std::size_t expected =
+      static_cast<std::size_t>(anchors) * posterior.model->signature_words() * sizeof(std::uint64_t);
+  if (bytes.size() != expected) {
+    throw FormatError("array 'residual.anchors' has " + std::to_string(bytes.size()) + " bytes, expected " +
+                      std::to_string(expected) + " for the card's " + std::to_string(anchors) + " anchors");
+  }
+  posterior.anchors.resize(bytes.size() / sizeof(std::uint64_t));
+  if (!bytes.empty()) std::memcpy(posterior.anchors.data(), bytes.data(), bytes.size());
+  constexpr Range log_latency{-1e4, 1e4};
+  FieldSequence values(archive, "residual");
+  posterior.floor_ms = values.number("floor_ms", positive);
+  posterior.residual_variance = values.number("variance", {0, 1e4});
+  posterior.residual_weights = values.vector("weights", anchors, log_latency);
+  posterior.residual_reduction = values.matrix("reduction", anchors, anchors, any_number);
+  values.require_end();
 }
 
 }  // namespace
@@ -96,57 +144,6 @@ void put_posterior(Archive& archive, const StructuredPosterior& posterior) {
   put_calibration(archive, posterior.calibration);
 }
 
-namespace {
-
-void read_components(const Archive& archive, StructuredPosterior& posterior) {
-  const auto features = static_cast<Index>(posterior.model->features().size());
-  FieldSequence values(archive, "components");
-  const JsonField described = JsonField(archive).at("components");
-  double weights = 0;
-  for (const JsonField& fields : described.list(most_components)) {
-    const auto place = [&](const char* field) { return indexed("components", posterior.components.size(), field); };
-    Component component;
-    component.structure = posterior.model->structure_index(fields.at("structure").text());
-    component.entry = static_cast<std::size_t>(fields.at("entry").whole_number(0, most_components));
-    component.weight = values.number(place("weight"), share);
-    component.noise = values.number(place("noise"), deviation_of_log);
-    component.costs_ms = values.vector(place("costs_ms"), features, any_number);
-    component.path_costs_ms = values.vector(place("path_costs_ms"), features, not_negative);
-    component.covariance_ms2 = values.matrix(place("covariance_ms2"), features, features, any_number);
-    for (Index f = 0; f < features; ++f) {
-      // Rounding may leave a little under 0 of a variance that is 0.
-      require_in_range(component.covariance_ms2(f, f), {-1e-6, 1e300}, place("covariance_ms2") + ": a variance");
-    }
-    weights += component.weight;
-    posterior.components.push_back(std::move(component));
-  }
-  if (posterior.components.empty()) described.fail("at least one component");
-  require_in_range(weights, {1 - 1e-6, 1 + 1e-6}, "array 'components': the sum of the weights");
-  values.require_end();
-}
-
-void read_residual(const Archive& archive, StructuredPosterior& posterior) {
-  const Index anchors = JsonField(archive).at("anchors").whole_number(0, most_anchors);
-  const std::vector<std::uint8_t> bytes = archive.bytes("residual.anchors");
-  const std::size_t expected =
-      static_cast<std::size_t>(anchors) * posterior.model->signature_words() * sizeof(std::uint64_t);
-  if (bytes.size() != expected) {
-    throw FormatError("array 'residual.anchors' has " + std::to_string(bytes.size()) + " bytes, expected " +
-                      std::to_string(expected) + " for the card's " + std::to_string(anchors) + " anchors");
-  }
-  posterior.anchors.resize(bytes.size() / sizeof(std::uint64_t));
-  if (!bytes.empty()) std::memcpy(posterior.anchors.data(), bytes.data(), bytes.size());
-  constexpr Range log_latency{-1e4, 1e4};
-  FieldSequence values(archive, "residual");
-  posterior.floor_ms = values.number("floor_ms", positive);
-  posterior.residual_variance = values.number("variance", {0, 1e4});
-  posterior.residual_weights = values.vector("weights", anchors, log_latency);
-  posterior.residual_reduction = values.matrix("reduction", anchors, anchors, any_number);
-  values.require_end();
-}
-
-}  // namespace
-
 StructuredPosterior get_posterior(const Archive& archive, const nasbench::StructureModel& model) {
   StructuredPosterior posterior;
   posterior.model = &model;
@@ -154,6 +151,51 @@ StructuredPosterior get_posterior(const Archive& archive, const nasbench::Struct
   read_residual(archive, posterior);
   posterior.calibration = get_calibration(archive);
   return posterior;
+}
+
+void put_descriptor_prior(Archive& archive, const DescriptorPrior& prior) {
+  if (!prior.trained()) return;
+  archive.card["descriptor"] = {{"source", name(prior.kind)},
+                                {"counters", prior.counters},
+                                {"from", prior.from},
+                                {"hidden", prior.network.hidden.rows()},
+                                {"inputs", prior.network.hidden.cols()},
+                                {"scale_deviation", prior.scale_deviation},
+                                {"residual", prior.residual}};
+  std::vector<double> values;
+  for (const Eigen::MatrixXd& matrix :
+       {Eigen::MatrixXd(prior.input_mean), Eigen::MatrixXd(prior.input_unit), prior.network.hidden,
+        Eigen::MatrixXd(prior.network.hidden_bias), prior.network.output, Eigen::MatrixXd(prior.network.output_bias),
+        Eigen::MatrixXd(prior.mean_counts), Eigen::MatrixXd(prior.deviation)}) {
+    append(values, matrix);
+  }
+  archive.put("descriptor", numbers(values));
+}
+
+DescriptorPrior get_descriptor_prior(const Archive& archive, const nasbench::StructureModel& model) {
+  DescriptorPrior prior;
+  if (!archive.has("descriptor")) return prior;
+  const JsonField card = JsonField(archive).at("descriptor");
+  constexpr std::size_t most_names = 100'000;
+  prior.kind = described_kind(card.at("source").text());
+  prior.counters = card.at("counters").texts(most_names);
+  prior.from = card.at("from").texts(most_names);
+  prior.scale_deviation = card.at("scale_deviation").number(deviation_of_log);
+  prior.residual = card.at("residual").number(deviation_of_log);
+  const auto features = static_cast<Index>(model.features().size());
+  const Index hidden = card.at("hidden").whole_number(1, widest_layer);
+  const Index inputs = card.at("inputs").whole_number(features, widest_layer);
+  FieldSequence values(archive, "descriptor");
+  prior.input_mean = values.vector("input_mean", inputs, {-1e3, 1e3});  // of logarithms
+  prior.input_unit = values.vector("input_unit", inputs, {1e-3, 1e6});
+  prior.network.hidden = values.matrix("network.hidden", hidden, inputs, weight_of_network);
+  prior.network.hidden_bias = values.vector("network.hidden_bias", hidden, weight_of_network);
+  prior.network.output = values.matrix("network.output", features, hidden, weight_of_network);
+  prior.network.output_bias = values.vector("network.output_bias", features, weight_of_network);
+  prior.mean_counts = values.vector("mean_counts", features, not_negative);
+  prior.deviation = values.vector("deviation", features, not_negative);
+  values.require_end();
+  return prior;
 }
 
 }  // namespace tenshot::trainer::structured

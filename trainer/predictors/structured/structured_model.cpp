@@ -1,8 +1,6 @@
 #include "trainer/predictors/structured/structured_model.h"
 
-#include <algorithm>
 #include <mutex>
-#include <optional>
 
 #include "datasets/pool/joined_pools.h"
 #include "nasbench/support/error.h"
@@ -10,17 +8,15 @@
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/pool_archive.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
-#include "trainer/predictors/described/descriptor_prior_archive.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/structured/calibration.h"
-#include "trainer/predictors/structured/explanation_text.h"
-#include "trainer/predictors/structured/library_prior.h"
-#include "trainer/predictors/structured/own_fit.h"
-#include "trainer/predictors/structured/pool_library.h"
+#include "trainer/predictors/structured/explanation.h"
+#include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
-#include "trainer/predictors/structured/structured_predictor.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -84,7 +80,7 @@ class StructuredPoolModel : public ModelOfPool {
     put_explanation(card, Quantity::latency,  // descriptors are of latencies, whatever is adapted to
                     structured::pool_warnings(pool_, described ? &*set.descriptor : nullptr));
     widen_by_fleet(posterior, set);
-    return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
+    return structured_predictor(std::move(posterior), std::move(card));
 #endif
   }
 
@@ -120,7 +116,7 @@ class StructuredPoolModel : public ModelOfPool {
     nlohmann::json card = predictor_card(*this, {}, seed_, pool_hash());
     card["known_device"] = id;
     put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
-    return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
+    return structured_predictor(std::move(posterior), std::move(card));
   }
 
  private:
@@ -193,10 +189,6 @@ std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
   return std::make_unique<StructuredPoolModel>(std::move(pool), std::move(library), std::move(prior), seed_of(card),
                                                options, get_knowledge(archive));
-}
-
-std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive) {
-  return std::make_unique<StructuredPredictor>(archive);
 }
 
 }  // namespace tenshot::trainer

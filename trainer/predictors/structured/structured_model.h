@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "datasets/pool/pool.h"
@@ -23,8 +24,14 @@ const Declaration<StructuredSettings>& declared(const StructuredSettings&);
 /// devices. Throws InputError.
 std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const StructuredSettings& settings);
 
-/// From an archive whose card names "structured". Throw FormatError.
+/// From an archive whose card names "structured". Throws FormatError.
 std::unique_ptr<PoolModel> load_structured(const Archive& archive);
+
+/// A device-runtime's posterior as a Predictor. It is `certain` where the posterior is one component that stands for
+/// something else than measurements' likelihood ("transfer"): then it has no intervals and knows no costs.
+std::unique_ptr<Predictor> structured_predictor(structured::StructuredPosterior posterior, nlohmann::json card,
+                                                bool certain = false);
+/// From an archive whose card names "structured" or, as a certain one, "transfer". Throws FormatError.
 std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive);
 
 }  // namespace tenshot::trainer

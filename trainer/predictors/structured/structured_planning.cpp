@@ -1,14 +1,13 @@
 #include "trainer/predictors/structured/structured_planning.h"
 
 #include <Eigen/Cholesky>
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
+#include <mutex>
 
 #include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/posterior/latency_solver.h"
-#include "trainer/predictors/structured/entry_priors.h"
+#include "trainer/predictors/structured/hypotheses.h"
+#include "trainer/predictors/structured/library_fit.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -41,12 +40,8 @@ Eigen::MatrixXd covariance_root(const Eigen::MatrixXd& covariance) {
 
 /// Costs and scale as uncertain as before any measurement.
 Hypothesis hypothesis_of(const CostGaussian& prior) {
-  Hypothesis hypothesis;
-  hypothesis.costs = prior.mean;
-  hypothesis.path_costs = path_costs(prior.mean);
-  hypothesis.root = covariance_root(prior.covariance + prior.mean * prior.mean.transpose());
-  hypothesis.floor = smallest_relative;
-  return hypothesis;
+  return {0, prior.mean, path_costs(prior.mean),
+          covariance_root(prior.covariance + prior.mean * prior.mean.transpose()), smallest_relative};
 }
 
 /// Devices like none of the library: a base of .05 to .8 of the median latency, and operations of a twentieth to five
@@ -200,13 +195,9 @@ LatencyCovariance posterior_covariance(const StructuredPosterior& posterior, con
   for (const Component& component : posterior.components) total += std::sqrt(component.weight);
   std::vector<std::vector<Hypothesis>> hypotheses(table.structures.size());
   for (const Component& component : posterior.components) {
-    Hypothesis hypothesis;
-    hypothesis.weight = std::sqrt(component.weight) / total;
-    hypothesis.costs = component.costs_ms;
-    hypothesis.path_costs = component.path_costs_ms;
-    hypothesis.root = covariance_root(component.covariance_ms2);
-    hypothesis.floor = posterior.floor_ms;
-    hypotheses[component.structure].push_back(std::move(hypothesis));
+    hypotheses[component.structure].push_back({std::sqrt(component.weight) / total, component.costs_ms,
+                                               component.path_costs_ms, covariance_root(component.covariance_ms2),
+                                               posterior.floor_ms});
   }
   return covariance_of(table, hypotheses, true);
 }
@@ -232,6 +223,60 @@ std::vector<double> expected_deviation(const StructuredPosterior& posterior, con
     deviation.push_back(std::sqrt(std::max(variance, 0.0)));
   }
   return deviation;
+}
+
+namespace {
+
+class LibraryPrior final : public PlanningPrior {
+ public:
+  LibraryPrior(const datasets::Pool& pool, StructuredLibrary library, std::optional<DescriptorPrior> descriptor_prior,
+               StructuredPosteriorOptions options)
+      : pool_(pool),
+        library_(std::move(library)),
+        descriptor_prior_(std::move(descriptor_prior)),
+        options_(std::move(options)) {}
+
+  PlanningView view(const std::vector<Architecture>& candidates, const AdaptationSet& measured) const override {
+    const nasbench::StructureTable table = library_.model->table(candidates);
+    std::optional<DescribedDevice> known;
+    if (measured.descriptor) known = describe(descriptor_prior(), *library_.model, *measured.descriptor);
+    const DescribedDevice* described = known ? &*known : nullptr;
+    if (measured.architectures.empty()) {
+      return {prior_covariance(library_, table, options_, described), {options_.planning_noise}};
+    }
+    const StructuredPosterior posterior = adapt(library_, measured, options_, described);
+    return {posterior_covariance(posterior, table), {noise_of(posterior)}};
+  }
+
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
+    return latencies_of_pool(library_, pool_, architectures);
+  }
+
+ private:
+  const DescriptorPrior& descriptor_prior() const {
+    std::call_once(described_, [this] {
+      if (!descriptor_prior_) descriptor_prior_ = descriptor_prior_of(library_, pool_);
+    });
+    return *descriptor_prior_;
+  }
+
+  const datasets::Pool& pool_;
+  StructuredLibrary library_;
+  mutable std::once_flag described_;
+  mutable std::optional<DescriptorPrior> descriptor_prior_;  ///< nothing: not fitted yet
+  StructuredPosteriorOptions options_;
+};
+
+}  // namespace
+
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, const StructuredLibrary& library,
+                                                    const DescriptorPrior& descriptor_prior,
+                                                    const StructuredPosteriorOptions& options) {
+  return std::make_shared<LibraryPrior>(pool, library, descriptor_prior, options);
+}
+
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool) {
+  return std::make_shared<LibraryPrior>(pool, library_of(pool), std::nullopt, StructuredPosteriorOptions{});
 }
 
 }  // namespace tenshot::trainer::structured

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
+#include "datasets/pool/pool.h"
 #include "nasbench/structures/structures.h"
 #include "sampling/architectures/information.h"
+#include "trainer/core/planning_prior.h"
+#include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"
 
@@ -39,5 +43,14 @@ double noise_of(const StructuredPosterior& posterior);
 /// [samples + 1]. As pessimistic about the structure as posterior_covariance.
 std::vector<double> expected_deviation(const StructuredPosterior& posterior, const nasbench::StructureTable& table,
                                        std::size_t samples);
+
+/// What a model of `pool` has learned, for planning, under what the model assumes.
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, const StructuredLibrary& library,
+                                                    const DescriptorPrior& descriptor_prior,
+                                                    const StructuredPosteriorOptions& options);
+
+/// The same of a pool that no such model was trained on: fits its library, and what descriptors say when a device first
+/// comes with one. Throws InputError where its space has no execution structures, or a device too few networks.
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool);
 
 }  // namespace tenshot::trainer::structured

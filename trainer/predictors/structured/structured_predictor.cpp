@@ -1,21 +1,17 @@
-#include "trainer/predictors/structured/structured_predictor.h"
-
 #include <cstdio>
 
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/planning_prior.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
 #include "trainer/predictors/structured/explanation.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
+#include "trainer/predictors/structured/structured_model.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer {
 namespace {
-
-const nasbench::StructureModel& model_of(const Archive& archive) {
-  return nasbench::structures_of(get_space(archive.card));
-}
 
 /// The features of every architecture of the space under the structures that `components` believe in, by the
 /// structure's name: "rows", each distinct one once, [rows, alternatives, features]; "row_of", one for each ordinal.
@@ -55,85 +51,103 @@ nlohmann::json hexadecimal(const std::vector<std::uint64_t>& words, std::size_t 
   return texts;
 }
 
+class StructuredPredictor : public Predictor {
+ public:
+  StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card, bool certain)
+      : posterior_(std::move(posterior)),
+        card_(std::move(card)),
+        kind_(card_.at("predictor").get<std::string>()),
+        certain_(certain) {}
+
+  std::string_view kind() const override { return kind_; }
+  const SearchSpace& space() const override { return posterior_.model->space(); }
+  datasets::Quantity quantity() const override { return get_quantity(card_); }
+  bool has_intervals() const override { return !certain_; }
+  ExportedFormula formula() const override { return structured::formula_of(posterior_); }
+  std::vector<Remark> explanation() const override { return explanation_of(card_); }
+
+  Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override {
+    Predictions predictions =
+        structured::predict_intervals(posterior_, posterior_.model->table(architectures), confidence);
+    if (!has_intervals()) predictions.lower_ms = predictions.upper_ms = {};
+    return predictions;
+  }
+
+  Archive to_archive() const override {
+    Archive archive;
+    archive.card = card_;
+    structured::put_posterior(archive, posterior_);
+    return archive;
+  }
+
+  nlohmann::json to_document() const override {
+    nlohmann::json features = nlohmann::json::array(), components = nlohmann::json::array();
+    for (const nasbench::StructureFeature& feature : posterior_.model->features()) features.push_back(feature.name);
+    for (const structured::Component& component : posterior_.components) {
+      components.push_back({{"structure", posterior_.model->structures()[component.structure].name},
+                            {"weight", component.weight},
+                            {"noise", component.noise},
+                            {"costs_ms", values_of(component.costs_ms)},
+                            {"path_costs_ms", values_of(component.path_costs_ms)},
+                            {"covariance_ms2", rows_of(component.covariance_ms2)}});
+    }
+    const nasbench::StructureTable table = posterior_.model->table(space().all());
+    nlohmann::json document = {
+        {"format", "tenshot.predictor/1"},
+        {"card", card_},
+        {"features", features},
+        {"computes",
+         "ordinal = sum of strings.ordinals over the columns of the architecture's parts; features = of "
+         "tables[structure].rows[row_of[ordinal]] the alternative with the largest features . path_costs_ms; log "
+         "latency_ms = sum over components of weight * log(max(features . costs_ms, floor_ms)) + sum over anchors of "
+         "weight * exp(-hamming(signatures[ordinal], anchor) / scale)"},
+        {"strings", strings_document(space())},
+        {"tables", tables_of(table, posterior_)},
+        {"signatures", hexadecimal(table.signatures, table.signature_words)},
+        {"floor_ms", posterior_.floor_ms},
+        {"components", components},
+        {"residual",
+         {{"anchor_signatures", hexadecimal(posterior_.anchors, table.signature_words)},
+          {"scale", posterior_.model->signature_scale()},
+          {"weights", values_of(posterior_.residual_weights)},
+          {"variance", posterior_.residual_variance},
+          {"reduction", rows_of(posterior_.residual_reduction)}}},
+        {"calibration",
+         {{"probabilities", posterior_.calibration.probabilities}, {"quantiles", posterior_.calibration.quantiles}}}};
+    return document_of(quantity(), std::move(document));
+  }
+
+  DeviceCosts device_costs() const override { return certain_ ? DeviceCosts{} : structured::explain(posterior_); }
+
+  std::optional<double> measurement_noise() const override {
+    if (certain_) return std::nullopt;
+    return structured::noise_of(posterior_);
+  }
+
+  std::optional<PlanningView> uncertainty(const std::vector<Architecture>& candidates) const override {
+    if (certain_) return std::nullopt;
+    const nasbench::StructureTable table = structured::compacted(posterior_.model->table(candidates));
+    return PlanningView{structured::posterior_covariance(posterior_, table), {structured::noise_of(posterior_)}};
+  }
+
+ private:
+  structured::StructuredPosterior posterior_;
+  nlohmann::json card_;
+  std::string kind_;
+  bool certain_;
+};
+
 }  // namespace
 
-StructuredPredictor::StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card, bool certain)
-    : posterior_(std::move(posterior)),
-      card_(std::move(card)),
-      kind_(card_.at("predictor").get<std::string>()),
-      certain_(certain) {}
-
-StructuredPredictor::StructuredPredictor(const Archive& archive, bool certain)
-    : StructuredPredictor(structured::get_posterior(archive, model_of(archive)), archive.card, certain) {}
-
-Predictions StructuredPredictor::predict(const std::vector<Architecture>& architectures, double confidence) const {
-  Predictions predictions =
-      structured::predict_intervals(posterior_, posterior_.model->table(architectures), confidence);
-  if (!has_intervals()) predictions.lower_ms = predictions.upper_ms = {};
-  return predictions;
+std::unique_ptr<Predictor> structured_predictor(structured::StructuredPosterior posterior, nlohmann::json card,
+                                                bool certain) {
+  return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card), certain);
 }
 
-Archive StructuredPredictor::to_archive() const {
-  Archive archive;
-  archive.card = card_;
-  structured::put_posterior(archive, posterior_);
-  return archive;
-}
-
-ExportedFormula StructuredPredictor::formula() const { return structured::formula_of(posterior_); }
-
-nlohmann::json StructuredPredictor::to_document() const {
-  nlohmann::json features = nlohmann::json::array(), components = nlohmann::json::array();
-  for (const nasbench::StructureFeature& feature : posterior_.model->features()) features.push_back(feature.name);
-  for (const structured::Component& component : posterior_.components) {
-    components.push_back({{"structure", posterior_.model->structures()[component.structure].name},
-                          {"weight", component.weight},
-                          {"noise", component.noise},
-                          {"costs_ms", values_of(component.costs_ms)},
-                          {"path_costs_ms", values_of(component.path_costs_ms)},
-                          {"covariance_ms2", rows_of(component.covariance_ms2)}});
-  }
-  const nasbench::StructureTable table = posterior_.model->table(space().all());
-  nlohmann::json document = {
-      {"format", "tenshot.predictor/1"},
-      {"card", card_},
-      {"features", features},
-      {"computes",
-       "ordinal = sum of strings.ordinals over the columns of the architecture's parts; features = of "
-       "tables[structure].rows[row_of[ordinal]] the alternative with the largest features . path_costs_ms; log "
-       "latency_ms = sum over components of weight * log(max(features . costs_ms, floor_ms)) + sum over anchors of "
-       "weight * exp(-hamming(signatures[ordinal], anchor) / scale)"},
-      {"strings", strings_document(space())},
-      {"tables", tables_of(table, posterior_)},
-      {"signatures", hexadecimal(table.signatures, table.signature_words)},
-      {"floor_ms", posterior_.floor_ms},
-      {"components", components},
-      {"residual",
-       {{"anchor_signatures", hexadecimal(posterior_.anchors, table.signature_words)},
-        {"scale", posterior_.model->signature_scale()},
-        {"weights", values_of(posterior_.residual_weights)},
-        {"variance", posterior_.residual_variance},
-        {"reduction", rows_of(posterior_.residual_reduction)}}},
-      {"calibration",
-       {{"probabilities", posterior_.calibration.probabilities}, {"quantiles", posterior_.calibration.quantiles}}}};
-  return document_of(quantity(), std::move(document));
-}
-
-std::vector<Remark> StructuredPredictor::explanation() const { return explanation_of(card_); }
-
-DeviceCosts StructuredPredictor::device_costs() const {
-  return certain_ ? DeviceCosts{} : structured::explain(posterior_);
-}
-
-std::optional<double> StructuredPredictor::measurement_noise() const {
-  if (certain_) return std::nullopt;
-  return structured::noise_of(posterior_);
-}
-
-std::optional<PlanningView> StructuredPredictor::uncertainty(const std::vector<Architecture>& candidates) const {
-  if (certain_) return std::nullopt;
-  const nasbench::StructureTable table = structured::compacted(posterior_.model->table(candidates));
-  return PlanningView{structured::posterior_covariance(posterior_, table), {structured::noise_of(posterior_)}};
+std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive) {
+  const nasbench::StructureModel& model = nasbench::structures_of(get_space(archive.card));
+  structured::StructuredPosterior posterior = structured::get_posterior(archive, model);
+  return structured_predictor(std::move(posterior), archive.card, archive.card.at("predictor") != "structured");
 }
 
 }  // namespace tenshot::trainer

@@ -11,8 +11,8 @@
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/remark.h"
 #include "trainer/networks/feed_forward_predictor.h"
-#include "trainer/predictors/structured/pool_library.h"
-#include "trainer/predictors/structured/structured_predictor.h"
+#include "trainer/predictors/structured/library_fit.h"
+#include "trainer/predictors/structured/structured_model.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -75,31 +75,22 @@ class Transfer : public ModelOfPool {
     card["proxy"] = {{"device", library_.entries[best.entry].device}, {"base_ms", best.base_ms}, {"slope", best.slope}};
     put_explanation(card, get_quantity(card),
                     {{"Ranks architectures as " + library_.entries[best.entry].device + " of the pool does"}});
-    return std::make_unique<StructuredPredictor>(posterior_of(best, set), std::move(card), true);
+    return structured_predictor(posterior_of(best, set), std::move(card), true);
   }
 
  private:
   /// The line through the proxy's costs as a posterior of one certain component.
   structured::StructuredPosterior posterior_of(const Proxy& proxy, const AdaptationSet& set) const {
     const LibraryEntry& entry = library_.entries[proxy.entry];
-    structured::Component component;
-    component.structure = entry.structure;
-    component.entry = proxy.entry;
-    component.noise = proxy.log_rms;
-    component.weight = 1;
-    component.path_costs_ms = structured::path_costs(entry.costs) * entry.median_ms;
-    component.costs_ms = entry.costs * (entry.median_ms * proxy.slope);
-    component.costs_ms[0] += proxy.base_ms;
-    component.covariance_ms2 = Eigen::MatrixXd::Zero(entry.costs.size(), entry.costs.size());
-    structured::StructuredPosterior posterior;
-    posterior.model = library_.model;
-    posterior.components = {component};
-    posterior.floor_ms = smallest_prediction_ms(set);
+    Eigen::VectorXd costs_ms = entry.costs * (entry.median_ms * proxy.slope);
+    costs_ms[0] += proxy.base_ms;
     // No process of residuals: one anchor that weighs nothing.
     const nasbench::StructureTable table = library_.model->table({set.architectures.front()});
-    posterior.anchors.assign(table.signature(0), table.signature(0) + table.signature_words);
-    posterior.residual_weights = Eigen::VectorXd::Zero(1);
-    posterior.residual_reduction = Eigen::MatrixXd::Zero(1, 1);
+    structured::StructuredPosterior posterior = structured::without_components(
+        library_, smallest_prediction_ms(set), {table.signature(0), table.signature(0) + table.signature_words});
+    posterior.components.push_back({entry.structure, proxy.entry, proxy.log_rms, 1, costs_ms,
+                                    structured::path_costs(entry.costs) * entry.median_ms,
+                                    Eigen::MatrixXd::Zero(entry.costs.size(), entry.costs.size())});
     return posterior;
   }
 
@@ -111,12 +102,6 @@ class Transfer : public ModelOfPool {
 std::unique_ptr<PoolModel> make_transfer(const datasets::Pool& pool) {
   require_devices(pool);
   return std::make_unique<Transfer>(pool);
-}
-
-std::unique_ptr<PoolModel> load_transfer(const Archive& archive) { return make_transfer(get_pool(archive)); }
-
-std::unique_ptr<Predictor> load_transfer_predictor(const Archive& archive) {
-  return std::make_unique<StructuredPredictor>(archive, true);
 }
 
 }  // namespace tenshot::trainer

@@ -12,8 +12,5 @@ namespace tenshot::trainer {
 /// SIGMETRICS 2022) does. Its latencies, as the pool's library explains them, give the new device's by a line
 /// a + b·latency with a, b ≥ 0, fitted to the relative error: the ranking is the proxy's own.
 std::unique_ptr<PoolModel> make_transfer(const datasets::Pool& pool);
-/// Throw FormatError.
-std::unique_ptr<PoolModel> load_transfer(const Archive& archive);
-std::unique_ptr<Predictor> load_transfer_predictor(const Archive& archive);
 
 }  // namespace tenshot::trainer

@@ -110,7 +110,7 @@ TEST(Forest, SplitsOnTheFeatureThatExplains) {
     targets.push_back(i % 2 == 0 ? -1 : 1);
   }
   Rng rng(1);
-  ForestOptions options;
+  TreeOptions options = forest_options();
   options.trees = 20;
   options.feature_share = 1;
   const RandomForest forest = grow_forest(features, 2, targets, options, rng);

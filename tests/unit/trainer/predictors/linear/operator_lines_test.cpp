@@ -1,5 +1,3 @@
-#include "trainer/predictors/linear/operator_lines.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -7,6 +5,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
+#include "trainer/predictors/linear/linear_peers.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::trainer {

@@ -8,9 +8,9 @@
 #include "tests/unit/trainer/fixtures.h"
 #include "tests/unit/trainer/predictors/maple_edge/new_device.h"
 #include "trainer/core/metrics.h"
-#include "trainer/predictors/maple_edge/simulated_network.h"
+#include "trainer/predictors/maple_edge/maple_edge.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
-#include "trainer/predictors/structured/pool_library.h"
+#include "trainer/predictors/structured/library_fit.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -114,7 +114,7 @@ TEST(CountersOfTheNetwork, AreRefusedWhereNoDeviceOfThePoolHasAny) {
 bool lacks_counters_alone(const SimulatedDescriptor& inputs, const datasets::HardwareDescriptor& descriptor) {
   const std::vector<float> values = inputs.values(descriptor);
   for (std::size_t j = 0; j < values.size(); ++j) {
-    if (std::isnan(values[j]) != (inputs.kind(j) == DescriptorInput::counters)) return false;
+    if (std::isnan(values[j]) != (inputs.kind(j) == DescriptorKind::counters)) return false;
   }
   return true;
 }
@@ -138,7 +138,7 @@ TEST(CountersOfTheNetwork, AreMissingWhereTheyDoNotCompareWithThePools) {
       other.operators.end());
   const std::vector<float> values = inputs.values(other);
   for (std::size_t j = 0; j < values.size(); ++j) {
-    if (inputs.kind(j) == DescriptorInput::counters) {
+    if (inputs.kind(j) == DescriptorKind::counters) {
       EXPECT_TRUE(std::isnan(values[j]));
     }
   }

@@ -5,7 +5,7 @@
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/predictor.h"
-#include "trainer/predictors/maple_edge/simulated_network.h"
+#include "trainer/predictors/maple_edge/maple_edge.h"
 
 namespace tenshot::trainer {
 

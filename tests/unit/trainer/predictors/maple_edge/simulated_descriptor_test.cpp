@@ -7,7 +7,7 @@
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/predictors/maple_edge/set_encoder.h"
-#include "trainer/predictors/structured/pool_library.h"
+#include "trainer/predictors/structured/library_fit.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -47,7 +47,7 @@ const Fitted& fitted() {
 }
 
 /// The place of the first value of a kind.
-std::size_t first_of(const SimulatedDescriptor& descriptor, DescriptorInput kind) {
+std::size_t first_of(const SimulatedDescriptor& descriptor, DescriptorKind kind) {
   std::size_t j = 0;
   while (descriptor.kind(j) != kind) ++j;
   return j;
@@ -67,7 +67,7 @@ TEST(SimulatedDescriptor, HoldsNoNumberForAKindThatIsAbsent) {
   const std::vector<float> values = fitted().descriptor.values(fitted().pool.devices[2].descriptor);
   const std::vector<float> none = fitted().descriptor.values({});
   for (std::size_t j = 0; j < values.size(); ++j) {
-    EXPECT_EQ(std::isnan(values[j]), fitted().descriptor.kind(j) == DescriptorInput::counters) << j;
+    EXPECT_EQ(std::isnan(values[j]), fitted().descriptor.kind(j) == DescriptorKind::counters) << j;
     EXPECT_TRUE(std::isnan(none[j]));
   }
 }
@@ -88,7 +88,7 @@ TEST(SimulatedDescriptor, DrawsALargerShareForAMadeUpDeviceOnWhichTheOperationCo
   while (features[conv].name != "nor_conv_1x1") ++conv;
   dear.costs[conv] = 0.6;
   // The in-network values stand in the order of the features, without the base and the empty call.
-  std::size_t place = first_of(fitted().descriptor, DescriptorInput::in_network);
+  std::size_t place = first_of(fitted().descriptor, DescriptorKind::in_network);
   for (std::size_t f = 1; f < conv; ++f) place += features[f].name != "skip_connect" ? 1 : 0;
   Rng rng(3);
   double difference = 0;
@@ -110,8 +110,8 @@ const Encoded& encoded() {
 }
 
 /// Measurements of the first architectures of the pool on its first device.
-EncodedSet encode(const SetEncoder& encoder, std::size_t size, bool reversed, const std::vector<float>& descriptor,
-                  double factor = 1) {
+DeviceInputs encode(const SetEncoder& encoder, std::size_t size, bool reversed, const std::vector<float>& descriptor,
+                    double factor = 1) {
   std::vector<nasbench::Architecture> architectures;
   std::vector<double> log_ms;
   for (std::size_t i = 0; i < size; ++i) {
@@ -126,16 +126,16 @@ EncodedSet encode(const SetEncoder& encoder, std::size_t size, bool reversed, co
 }
 
 /// Sum of the deviations, which stand after each mean.
-double uncertainty(const EncodedSet& set) {
+double uncertainty(const DeviceInputs& set) {
   double sum = 0;
   for (std::size_t i = 1; i < 48; i += 2) sum += set.values[i];
   return sum;
 }
 
 TEST(SetEncoder, TakesMeasurementsInAnyOrderAndAnyUnit) {
-  const EncodedSet forward = encode(encoded().encoder, 12, false, {}),
-                   backward = encode(encoded().encoder, 12, true, {});
-  const EncodedSet slower = encode(encoded().encoder, 12, false, {}, 50);
+  const DeviceInputs forward = encode(encoded().encoder, 12, false, {}),
+                     backward = encode(encoded().encoder, 12, true, {});
+  const DeviceInputs slower = encode(encoded().encoder, 12, false, {}, 50);
   ASSERT_EQ(forward.values.size(), encoded().encoder.size());
   for (std::size_t i = 0; i < forward.values.size(); ++i) {
     EXPECT_NEAR(backward.values[i], forward.values[i], 1e-5);

@@ -8,7 +8,7 @@
 
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
-#include "trainer/predictors/structured/pool_library.h"
+#include "trainer/predictors/structured/library_fit.h"
 
 namespace tenshot::trainer {
 namespace {

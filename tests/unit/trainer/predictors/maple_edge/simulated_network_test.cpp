@@ -1,5 +1,3 @@
-#include "trainer/predictors/maple_edge/simulated_network.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,9 +8,10 @@
 #include "tests/unit/trainer/fixtures.h"
 #include "tests/unit/trainer/predictors/maple_edge/new_device.h"
 #include "trainer/core/metrics.h"
+#include "trainer/predictors/maple_edge/maple_edge.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
 #include "trainer/predictors/registry.h"
-#include "trainer/predictors/structured/pool_library.h"
+#include "trainer/predictors/structured/library_fit.h"
 
 namespace tenshot::trainer {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "structured_fixtures.h"
 #include "trainer/predictors/structured/calibration.h"
-#include "trainer/predictors/structured/entry_priors.h"
+#include "trainer/predictors/structured/hypotheses.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_planning.h"
 

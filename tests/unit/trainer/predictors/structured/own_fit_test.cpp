@@ -1,8 +1,7 @@
-#include "trainer/predictors/structured/own_fit.h"
-
 #include <gtest/gtest.h>
 
 #include "tests/unit/trainer/fixtures.h"
+#include "trainer/predictors/structured/calibration.h"
 
 namespace tenshot::trainer::structured {
 namespace {

@@ -17,7 +17,7 @@
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/registry.h"
-#include "trainer/predictors/structured/pool_library.h"
+#include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/structured_model.h"
 
 namespace tenshot::trainer::structured {
@@ -251,11 +251,11 @@ TEST(DescriptorNetwork, LearnsWhatAllDevicesHaveInCommonAndLeavesTheRest) {
       networks.log_latency[i] = std::log(2 * costs[0] * networks.rows(i, 0) + costs[1] * networks.rows(i, 1));
     }
   }
-  const DescriptorNetwork network = fit_descriptor_network(networks, {});
+  const DescriptorNetwork network = fit_descriptor_network(networks, 1);
   const Eigen::VectorXd change = network(Eigen::Vector2d(0.3, -0.4));
   EXPECT_NEAR(std::exp(change[0]), 2, 0.1);
   EXPECT_NEAR(std::exp(change[1]), 1, 0.05);
-  const DescriptorNetwork again = fit_descriptor_network(networks, {});
+  const DescriptorNetwork again = fit_descriptor_network(networks, 1);
   EXPECT_EQ(again.output, network.output);
 }
 
@@ -267,7 +267,7 @@ TEST(DescriptorPrior, NeedsTwoRuntimes) {
   EXPECT_EQ(kind_for(pool, "auto"), DescriptorKind::latency);
   for (DeviceRuntime& device : pool.devices) device.runtime = "one";
   EXPECT_EQ(kind_for(pool, "auto"), DescriptorKind::inferred);
-  EXPECT_FALSE(fit_descriptor_prior(library_of(pool), pool, DescriptorKind::latency).trained());
+  EXPECT_FALSE(descriptor_prior_of(library_of(pool), pool, "latency").trained());
 
   // Of one runtime only networks that compute nothing were measured: nothing can be learned from it.
   datasets::Pool disconnected = described_pool();
@@ -276,12 +276,12 @@ TEST(DescriptorPrior, NeedsTwoRuntimes) {
   for (const Architecture& architecture : space.all()) {
     if (!space.connected(architecture)) disconnected.devices[2].latencies.push_back({architecture, 1, 0, 1});
   }
-  EXPECT_FALSE(fit_descriptor_prior(library_of(disconnected), disconnected, DescriptorKind::in_network).trained());
+  EXPECT_FALSE(descriptor_prior_of(library_of(disconnected), disconnected, "in-network").trained());
 }
 
 TEST(DescriptorPrior, ExpectsOfANewRuntimeWhatItsDescriptorSays) {
   const datasets::Pool pool = described_pool();
-  const DescriptorPrior prior = fit_descriptor_prior(library_of(pool), pool, DescriptorKind::in_network);
+  const DescriptorPrior prior = descriptor_prior_of(library_of(pool), pool, "in-network");
   EXPECT_EQ(prior.from.size(), pool.devices.size());
   const auto device = describe(prior, model, descriptor_of(new_costs, 0.2, true));
   ASSERT_TRUE(device);
