@@ -109,7 +109,7 @@ void tell_kernels(const KernelModel& model, Outcome& outcome) {
   nlohmann::json types = nlohmann::json::array();
   const trainer::kernels::KernelType* worst = nullptr;
   std::string name;
-  for (const auto& [type, learned] : model.types()) {
+  for (const auto& [type, learned] : model.types) {
     types.push_back({{"kernel", type}, {"samples", learned.samples}, {"held_out_error", learned.error}});
     if (!learned.learner->remark().empty()) outcome.remark(type + ": " + learned.learner->remark(), {});
     if (worst != nullptr && worst->error >= learned.error) continue;
@@ -166,7 +166,7 @@ void learn_kernels(const OptionParser& options, const std::string& file, Learner
   if (!networks.empty()) compare(networks, model, whole, outcome);
   const MadeFolders made(out);
   save(predictor->to_archive(), out);
-  tell_people(std::to_string(table.samples.size()) + " kernels of " + std::to_string(model.types().size()) +
+  tell_people(std::to_string(table.samples.size()) + " kernels of " + std::to_string(model.types.size()) +
               " kinds, " + std::to_string(table.refused) + " refused by the runtime are left out");
   outcome.set("samples", table.samples.size());
   outcome.set("refused", table.refused);

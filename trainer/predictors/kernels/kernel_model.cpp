@@ -106,9 +106,9 @@ std::vector<NetworkKernel> kernels_of(const nasbench::Network& network, const na
   return kernels;
 }
 
-KernelModel::KernelModel(const std::vector<KernelSample>& measured, double call_ms, std::uint64_t seed,
+KernelModel::KernelModel(const std::vector<KernelSample>& measured, double call, std::uint64_t seed,
                          LearnerKind learner)
-    : call_ms_(call_ms) {
+    : call_ms(call) {
   const std::vector<KernelSample> samples = as_learned(measured, learner);
   for (const auto& [type, rows] : rows_of(samples, learner)) {
     const std::string category = operation_category(leading_of(samples, type));
@@ -117,7 +117,7 @@ KernelModel::KernelModel(const std::vector<KernelSample>& measured, double call_
       const auto all = std::count_if(samples.begin(), samples.end(),
                                      [&, name = type](const KernelSample& sample) { return sample.kernel == name; });
       const double share = static_cast<double>(executed) / static_cast<double>(all);
-      types_[type] = {category, train_learner(learner, rows, category, seed), executed, 0, 0, share, learner};
+      types[type] = {category, train_learner(learner, rows, category, seed), executed, 0, 0, share, learner};
     } catch (const InputError& error) {
       throw InputError("kernels '" + type + "': " + error.what());
     }
@@ -126,23 +126,15 @@ KernelModel::KernelModel(const std::vector<KernelSample>& measured, double call_
   for (const KernelSample& sample : samples) {
     if (sample.latency_ms == 0) continue;
     rates.push_back(sample.latency_ms / elements_moved(sample.leading));
-    double& largest = types_.at(sample.kernel).largest_work;
+    double& largest = types.at(sample.kernel).largest_work;
     largest = std::max(largest, work_of(sample.leading));
   }
-  ms_per_element_ = upper_median(rates);
+  ms_per_element = upper_median(rates);
 }
 
-KernelModel::KernelModel(std::map<std::string, KernelType> types, double call_ms, double ms_per_element,
-                         double stand_in_error, double unknown_error)
-    : call_ms_(call_ms),
-      ms_per_element_(ms_per_element),
-      stand_in_error_(stand_in_error),
-      unknown_error_(unknown_error),
-      types_(std::move(types)) {}
-
 KernelModel::Types::const_iterator KernelModel::type_of(const std::string& kernel) const {
-  const auto found = types_.find(kernel);
-  return found != types_.end() ? found : types_.find(with_any(kernel));
+  const auto found = types.find(kernel);
+  return found != types.end() ? found : types.find(with_any(kernel));
 }
 
 void KernelModel::find_errors(const std::vector<KernelSample>& measured, std::uint64_t seed, LearnerKind learner) {
@@ -150,18 +142,18 @@ void KernelModel::find_errors(const std::vector<KernelSample>& measured, std::ui
   Spread stand_in, unknown;
   for (const KernelSample& sample : samples) {
     if (sample.latency_ms == 0) continue;
-    unknown.add(log_error(ms_per_element_ * elements_moved(sample.leading), sample.latency_ms));
+    unknown.add(log_error(ms_per_element * elements_moved(sample.leading), sample.latency_ms));
     const KernelPrediction without = predict({sample.kernel, sample.leading}, &sample.kernel);
     if (without.origin == KernelOrigin::stand_in) stand_in.add(log_error(without.latency_ms, sample.latency_ms));
   }
-  unknown_error_ = unknown.value(0);
-  stand_in_error_ = stand_in.value(unknown_error_);
+  unknown_error = unknown.value(0);
+  stand_in_error = stand_in.value(unknown_error);
   for (const auto& [type, rows] : rows_of(samples, learner)) {
-    KernelType& known = types_.at(type);
+    KernelType& known = types.at(type);
     try {
-      known.error = held_out_error(rows, known.category, seed, learner).value(stand_in_error_);
+      known.error = held_out_error(rows, known.category, seed, learner).value(stand_in_error);
     } catch (const InputError&) {
-      known.error = stand_in_error_;  // too few are left for a grid
+      known.error = stand_in_error;  // too few are left for a grid
     }
   }
 }
@@ -170,7 +162,7 @@ KernelPrediction KernelModel::predict(const NetworkKernel& kernel, const std::st
   const std::string category = operation_category(kernel.leading);
   const auto of_type = [&](const std::string& type) -> const KernelType* {
     const auto found = type_of(type);
-    const bool usable = found != types_.end() && found->second.category == category;
+    const bool usable = found != types.end() && found->second.category == category;
     return usable && (hidden == nullptr || found->first != *hidden) ? &found->second : nullptr;
   };
   const auto predicted_ms = [&](const KernelType& type) {
@@ -181,7 +173,7 @@ KernelPrediction KernelModel::predict(const NetworkKernel& kernel, const std::st
   }
   // What the kernel begins with, one operator less at a time; then the type of its category that was measured most.
   const auto stand_in = [&](const KernelType& type) {
-    return KernelPrediction{predicted_ms(type), KernelOrigin::stand_in, stand_in_error_};
+    return KernelPrediction{predicted_ms(type), KernelOrigin::stand_in, stand_in_error};
   };
   std::string shorter = kernel.kernel;
   for (std::size_t end; (end = shorter.rfind("++")) != std::string::npos;) {
@@ -189,16 +181,16 @@ KernelPrediction KernelModel::predict(const NetworkKernel& kernel, const std::st
     if (const KernelType* type = of_type(shorter)) return stand_in(*type);
   }
   const KernelType* most = nullptr;
-  for (const auto& each : types_) {
+  for (const auto& each : types) {
     const KernelType* type = of_type(each.first);
     if (type != nullptr && (most == nullptr || type->samples > most->samples)) most = type;
   }
   if (most != nullptr) return stand_in(*most);
-  return {ms_per_element_ * elements_moved(kernel.leading), KernelOrigin::unknown, unknown_error_};
+  return {ms_per_element * elements_moved(kernel.leading), KernelOrigin::unknown, unknown_error};
 }
 
 SumOfKernels KernelModel::network(const std::vector<NetworkKernel>& kernels) const {
-  SumOfKernels sum{call_ms_};
+  SumOfKernels sum{call_ms};
   double products = 0, elements = 0, of_one_position = 0;
   std::map<std::string, double> shares = {{"convolution", 0},
                                           {"depthwise_convolution", 0},

@@ -77,13 +77,12 @@ struct SumOfKernels {
 /// another, whatever they are fused with, as nn-Meter's program has it.
 class KernelModel {
  public:
+  /// A model that knows nothing, to be filled from a file's content.
+  KernelModel() = default;
   /// Throws InputError where there are no samples, a latency is not positive, and as train_learner() does; the message
   /// names the type.
   KernelModel(const std::vector<KernelSample>& measured, double call_ms, std::uint64_t seed,
               LearnerKind learner = LearnerKind::forest);
-  /// From a file's content. The errors are of log latency; 0: not known.
-  KernelModel(std::map<std::string, KernelType> types, double call_ms, double ms_per_element, double stand_in_error,
-              double unknown_error);
 
   /// Finds out how wrong predictions are: of each type by five folds of its kernels, of stand-ins by leaving out one
   /// type after the other, of unknown kernels by what moving numbers says of all.
@@ -93,21 +92,17 @@ class KernelModel {
   SumOfKernels network(const std::vector<NetworkKernel>& kernels) const;
   double network_ms(const std::vector<NetworkKernel>& kernels) const { return network(kernels).latency_ms; }
 
-  double call_ms() const { return call_ms_; }
-  double ms_per_element() const { return ms_per_element_; }
-  double stand_in_error() const { return stand_in_error_; }
-  double unknown_error() const { return unknown_error_; }
   using Types = std::map<std::string, KernelType>;
-  const Types& types() const { return types_; }
-  /// The type that a kernel is of; types().end() where it was not measured.
+  /// The type that a kernel is of; types.end() where it was not measured.
   Types::const_iterator type_of(const std::string& kernel) const;
+
+  double call_ms = 0, ms_per_element = 0;
+  double stand_in_error = 0, unknown_error = 0;  ///< of log latency; 0: not known
+  Types types;
 
  private:
   /// As if the type `hidden` had not been measured.
   KernelPrediction predict(const NetworkKernel& kernel, const std::string* hidden) const;
-
-  double call_ms_ = 0, ms_per_element_ = 0, stand_in_error_ = 0, unknown_error_ = 0;
-  Types types_;
 };
 
 }  // namespace tenshot::trainer::kernels

@@ -9,7 +9,6 @@
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/formula.h"
-#include "trainer/predictors/kernels/operation_features.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -35,7 +34,7 @@ class KernelsPredictor : public Predictor {
   std::string_view kind() const override { return "kernels"; }
   const NetworkSpace& space() const override { return *space_; }
 
-  bool has_intervals() const override { return model_.unknown_error() > 0; }
+  bool has_intervals() const override { return model_.unknown_error > 0; }
 
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override {
     if (!(confidence > 0 && confidence < 1)) throw InputError("a confidence lies between 0 and 1");
@@ -63,7 +62,7 @@ class KernelsPredictor : public Predictor {
       for (const NetworkKernel& kernel : kernels(architecture)) {
         if (model_.kernel(kernel).origin != KernelOrigin::measured_type) unknown.insert(kernel.kernel);
         const auto type = model_.type_of(kernel.kernel);
-        if (type == model_.types().end() || !(type->second.largest_work > 0)) continue;
+        if (type == model_.types.end() || !(type->second.largest_work > 0)) continue;
         unfamiliar.size = std::max(unfamiliar.size, kernels::work_of(kernel.leading) / type->second.largest_work);
       }
       unfamiliar.operators.assign(unknown.begin(), unknown.end());
@@ -76,7 +75,7 @@ class KernelsPredictor : public Predictor {
     Archive archive;
     archive.card = card_;
     std::size_t index = 0;
-    for (const auto& type : model_.types()) {
+    for (const auto& type : model_.types) {
       nlohmann::json& of_type = archive.card.at("types").at(index);
       of_type.update(type.second.learner->put(archive, "forest" + std::to_string(index++)));
     }
@@ -94,7 +93,7 @@ class KernelsPredictor : public Predictor {
   /// wrong or is guessed, and what the sum's composition says to multiply it by.
   ExportedFormula formula() const override {
     ExportedFormula exported;
-    for (const auto& type : model_.types()) exported.columns.push_back(type.first + " ms");
+    for (const auto& type : model_.types) exported.columns.push_back(type.first + " ms");
     for (const char* name : {"others ms", "error ms", "guessed ms", "correction"}) exported.columns.emplace_back(name);
     exported.encode = [this](const std::vector<Architecture>& networks) { return encodings(networks); };
     const std::vector<Architecture> carried = carried_networks(card_);
@@ -106,7 +105,7 @@ class KernelsPredictor : public Predictor {
     exported.formula.width = static_cast<std::int64_t>(exported.columns.size());
     const FormulaValue encoding = encoding_of(exported.formula);
     const Eigen::Index summed = encoding.columns() - 3;
-    const FormulaValue sum_ms = sum(encoding.columns(0, summed)) + model_.call_ms();
+    const FormulaValue sum_ms = sum(encoding.columns(0, summed)) + model_.call_ms;
     const FormulaValue corrected_ms = (sum_ms * whole_.factor + whole_.overhead_ms) * encoding.columns(summed + 2, 1);
     exported.latency = max(corrected_ms, sum_ms * 0.1).name();
     const FormulaValue error = encoding.columns(summed, 1) / sum_ms, guessed = encoding.columns(summed + 1, 1) / sum_ms;
@@ -131,7 +130,7 @@ class KernelsPredictor : public Predictor {
           "perceptrons"}},
         {"grid", {"the value interpolated linearly along each axis times features[complexity]", "grids"}}};
     nlohmann::json types = nlohmann::json::object();
-    for (const auto& [name, type] : model_.types()) {
+    for (const auto& [name, type] : model_.types) {
       types[name] = type.learner->to_document();
       types[name]["features"] = kernels::names_for(type.learns, type.category);
       types[name]["share"] = type.share;
@@ -165,7 +164,7 @@ class KernelsPredictor : public Predictor {
   }
 
   Eigen::MatrixXd encodings(const std::vector<Architecture>& networks) const {
-    const auto& types = model_.types();
+    const auto& types = model_.types;
     const auto count = static_cast<Eigen::Index>(types.size());
     Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(networks.size()), count + 4);
     for (Eigen::Index row = 0; row < rows.rows(); ++row) {
@@ -220,10 +219,10 @@ std::unique_ptr<Predictor> make_kernels_predictor(const KernelModel& model, cons
                          {"predictor", "kernels"},
                          {"samples", samples},
                          {"seed", seed},
-                         {"call_ms", model.call_ms()},
-                         {"ms_per_element", model.ms_per_element()},
-                         {"stand_in_error", model.stand_in_error()},
-                         {"unknown_error", model.unknown_error()},
+                         {"call_ms", model.call_ms},
+                         {"ms_per_element", model.ms_per_element},
+                         {"stand_in_error", model.stand_in_error},
+                         {"unknown_error", model.unknown_error},
                          {"factor", whole.factor},
                          {"overhead_ms", whole.overhead_ms},
                          {"guessed", whole.guessed},
@@ -231,7 +230,7 @@ std::unique_ptr<Predictor> make_kernels_predictor(const KernelModel& model, cons
   if (!whole.line.weight.empty()) card["line"] = {{"intercept", whole.line.intercept}};
   card["rules"] = nlohmann::json::parse(nasbench::to_json(rules).dump());
   card["types"] = nlohmann::json::array();
-  for (const auto& [name, type] : model.types()) {
+  for (const auto& [name, type] : model.types) {
     card["types"].push_back({{"kernel", name},
                              {"category", type.category},
                              {"width", kernels::names_for(type.learns, type.category).size()},
@@ -258,7 +257,7 @@ std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive) {
   };
   const nasbench::FusionRules rules = nasbench::parse_fusion_rules(card.at("rules").json().dump(), "its card: rules");
   card.at("samples").whole_number(0, 1'000'000'000);
-  std::map<std::string, KernelType> types;
+  KernelModel model;
   std::size_t index = 0;
   for (const JsonField& field : card.at("types").list(most_types)) {
     KernelType type;
@@ -273,12 +272,13 @@ std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive) {
     type.largest_work = field.at("largest_work").number(work);
     type.error = number(field, "error", error, 0);
     type.learner = kernels::load_learner(archive, "forest" + std::to_string(index++), field, width);
-    types[field.at("kernel").text()] = std::move(type);
+    model.types[field.at("kernel").text()] = std::move(type);
   }
-  if (types.empty()) throw FormatError("its card: types is empty, expected at least one type of kernel");
-  KernelModel model(std::move(types), card.at("call_ms").number({0, 1e9}),
-                    card.at("ms_per_element").number(not_negative), number(card, "stand_in_error", error, 0),
-                    number(card, "unknown_error", error, 0));
+  if (model.types.empty()) throw FormatError("its card: types is empty, expected at least one type of kernel");
+  model.call_ms = card.at("call_ms").number({0, 1e9});
+  model.ms_per_element = card.at("ms_per_element").number(not_negative);
+  model.stand_in_error = number(card, "stand_in_error", error, 0);
+  model.unknown_error = number(card, "unknown_error", error, 0);
   WholeNetworks whole{number(card, "factor", factor, 1), number(card, "overhead_ms", {-1e9, 1e9}, 0),
                       number(card, "guessed", error, 0)};
   if (const auto line = card.find("line")) {

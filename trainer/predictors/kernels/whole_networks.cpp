@@ -119,7 +119,7 @@ WholeNetworks fit_whole_networks(const std::vector<WholeNetwork>& networks, cons
     std::copy_if(samples.begin(), samples.end(), std::back_inserter(elsewhere),
                  [&](const KernelSample& sample) { return names.count(sample.network) == 0; });
     const bool same = elsewhere.size() == samples.size();
-    const KernelModel unseen = same ? model : KernelModel(elsewhere, model.call_ms(), seed, learner);
+    const KernelModel unseen = same ? model : KernelModel(elsewhere, model.call_ms, seed, learner);
     for (Summed& each : summed(left_out, unseen)) held_out.push_back(std::move(each));
   }
   WholeNetworks whole = fitted(held_out, how);

@@ -56,8 +56,8 @@ TEST(KernelModel, SaysHowAKernelIsKnown) {
   EXPECT_EQ(origin(model, "convolution++relu"), KernelOrigin::measured_type);
   EXPECT_EQ(origin(by_lasso, "convolution++hard_swish"), KernelOrigin::stand_in);
   EXPECT_EQ(origin(model, "convolution++hard_swish"), KernelOrigin::measured_type) << "forests tell no tails apart";
-  EXPECT_EQ(model.types().count("convolution++*"), 1U);
-  EXPECT_TRUE(model.type_of("convolution++hard_swish") == model.types().find("convolution++*"));
+  EXPECT_EQ(model.types.count("convolution++*"), 1U);
+  EXPECT_TRUE(model.type_of("convolution++hard_swish") == model.types.find("convolution++*"));
   EXPECT_EQ(origin(model, "linear"), KernelOrigin::unknown);
   const auto known = samples().front();
   EXPECT_NEAR(std::log(model.kernel({known.kernel, known.leading}).latency_ms / known.latency_ms), 0, 0.7);

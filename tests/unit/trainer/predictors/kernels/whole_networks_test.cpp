@@ -102,9 +102,9 @@ TEST(WholeNetworks, KernelsWithoutRowsHaveTheErrorThatLeavingTypesOutHas) {
   }
   KernelModel model(two, 0, 1, LearnerKind::lasso);
   model.find_errors(two, 1, LearnerKind::lasso);
-  EXPECT_NEAR(model.stand_in_error(), std::log(2), 1e-3);  // each type is the other's stand-in
-  EXPECT_GT(model.unknown_error(), 0);
-  EXPECT_LT(model.types().at("linear").error, 0.5);
+  EXPECT_NEAR(model.stand_in_error, std::log(2), 1e-3);  // each type is the other's stand-in
+  EXPECT_GT(model.unknown_error, 0);
+  EXPECT_LT(model.types.at("linear").error, 0.5);
   const SumOfKernels known = model.network({{"linear", linear(64)}}),
                      guessed = model.network({{"linear++tanh", linear(64)}});
   EXPECT_EQ(known.guessed_ms, 0);
