@@ -20,7 +20,7 @@
 #include "trainer/core/metrics.h"
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/library_fit.h"
-#include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace {

@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>

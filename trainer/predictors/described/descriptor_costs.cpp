@@ -35,11 +35,6 @@ bool are_those(const std::vector<Measured>& measured, const std::vector<Expected
   return found == wanted && measured.size() == expected.size();
 }
 
-/// Whether the space's operation that the feature counts executes just this.
-bool is_of(const StructureFeature& feature, const nasbench::OperatorSequence& key, const StructureModel& model) {
-  return model.space().named_operation(feature.name, key.channels(), key.resolution()) == key;
-}
-
 }  // namespace
 
 DescriptorKind described_kind(std::string_view name) {
@@ -54,8 +49,8 @@ Eigen::VectorXd described_costs_ms(const HardwareDescriptor& descriptor, const S
     for (std::size_t f = 0; f < features.size(); ++f) {
       // What joins operations costs something else alone than between them.
       if (kind == DescriptorKind::latency && optional(features[f])) continue;
-      if (!is_of(features[f], key, model)) continue;
-      costs[f] = (std::isnan(costs[f]) ? 0 : costs[f]) + model.instances_per_shape() * latency_ms;
+      const bool counts_it = model.space().named_operation(features[f].name, key.channels(), key.resolution()) == key;
+      if (counts_it) costs[f] = (std::isnan(costs[f]) ? 0 : costs[f]) + model.instances_per_shape() * latency_ms;
     }
   };
   if (kind == DescriptorKind::in_network) {

@@ -154,10 +154,7 @@ class TaskSource {
   }
 
   /// A function of what `rng` draws alone.
-  MetaTask draw(Rng& rng) const {
-    const std::size_t device = learning_[rng.below(learning_.size())];
-    return draw(device, rng);
-  }
+  MetaTask draw(Rng& rng) const { return draw(learning_[rng.below(learning_.size())], rng); }
 
   /// Keeps the network's state where its adapted predictors rank the architectures of validation devices better than
   /// those of all states before, by the sum of rank correlations over tasks that are always the same.

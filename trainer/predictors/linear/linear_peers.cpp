@@ -91,8 +91,8 @@ struct Fit {
   nlohmann::json account;
 };
 
-/// a + Σ coefficient · quantity, fitted to the set.
-std::vector<double> fitted(const AdaptationSet& set, const std::vector<Quantity>& quantities) {
+/// base + Σ coefficient · quantity, each coefficient by its name in the account.
+Fit fit_line(const AdaptationSet& set, const std::vector<Quantity>& quantities, const std::vector<std::string>& names) {
   const auto rows = static_cast<Eigen::Index>(set.architectures.size());
   Eigen::MatrixXd terms = Eigen::MatrixXd::Ones(rows, static_cast<Eigen::Index>(quantities.size()) + 1);
   for (Eigen::Index i = 0; i < rows; ++i) {
@@ -102,12 +102,7 @@ std::vector<double> fitted(const AdaptationSet& set, const std::vector<Quantity>
   }
   const Eigen::VectorXd solution =
       relative_non_negative_least_squares(terms, Eigen::Map<const Eigen::VectorXd>(set.latency_ms.data(), rows));
-  return {solution.data(), solution.data() + solution.size()};
-}
-
-/// base + Σ coefficient · quantity, each coefficient by its name in the account.
-Fit fit_line(const AdaptationSet& set, const std::vector<Quantity>& quantities, const std::vector<std::string>& names) {
-  const std::vector<double> c = fitted(set, quantities);
+  const std::vector<double> c(solution.begin(), solution.end());
   Fit fit{[=](const Architecture& a) {
             double sum_ms = c[0];
             for (std::size_t q = 0; q < quantities.size(); ++q) sum_ms += c[q + 1] * quantities[q](a);

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/text.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
 
@@ -20,9 +19,9 @@ AdaptationSet connected_part(const AdaptationSet& reference, const nasbench::Sea
   return connected.empty() ? reference : part_of(reference, connected);
 }
 
-void require_latencies(const datasets::HardwareDescriptor& descriptor) {
-  if (descriptor.has_latencies()) return;
-  throw InputError("this checkpoint needs a hardware descriptor with operator latencies, the device's is '" +
+void require(bool has, const std::string& what, const datasets::HardwareDescriptor& descriptor) {
+  if (has) return;
+  throw InputError("this checkpoint needs a hardware descriptor with " + what + ", the device's is '" +
                    descriptor.source + "'; measure one, or train the pool with --descriptor-kind inferred");
 }
 
@@ -57,14 +56,6 @@ std::vector<double> counter_features(bool normalise, const datasets::HardwareDes
     }
   }
   return features;
-}
-
-void append_operator_latencies(std::vector<double>& features, const datasets::HardwareDescriptor& descriptor,
-                               double unit_ms) {
-  const double floor_ms = latency_floor_ms(descriptor);
-  for (const datasets::OperatorProfile& profile : descriptor.operators) {
-    features.push_back(std::log1p(std::max(profile.latency_ms, floor_ms) / unit_ms * 1e3));
-  }
 }
 
 }  // namespace
@@ -106,19 +97,19 @@ std::vector<double> device_features(DescriptorKind kind, bool normalise, const d
     for (double& cost : costs) cost /= unit_ms;
     return costs;
   }
-  if (kind == DescriptorKind::counters && !descriptor.has_counters()) {
-    throw InputError("this checkpoint needs a hardware descriptor with counters, the device's is '" +
-                     descriptor.source + "'; measure one, or train the pool with --descriptor-kind inferred");
-  }
-  require_latencies(descriptor);
+  require(kind != DescriptorKind::counters || descriptor.has_counters(), "counters", descriptor);
+  require(descriptor.has_latencies(), "operator latencies", descriptor);
   std::vector<double> features;
   if (kind == DescriptorKind::counters) features = counter_features(normalise, descriptor);
-  append_operator_latencies(features, descriptor, unit_ms);
+  const double floor_ms = latency_floor_ms(descriptor);
+  for (const datasets::OperatorProfile& profile : descriptor.operators) {
+    features.push_back(std::log1p(std::max(profile.latency_ms, floor_ms) / unit_ms * 1e3));
+  }
   return features;
 }
 
 double total_operator_ms(const datasets::HardwareDescriptor& descriptor) {
-  require_latencies(descriptor);
+  require(descriptor.has_latencies(), "operator latencies", descriptor);
   double total_ms = 0;
   for (const datasets::OperatorProfile& profile : descriptor.operators) total_ms += profile.latency_ms;
   return total_ms;

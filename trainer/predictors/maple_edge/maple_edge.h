@@ -9,7 +9,6 @@
 #include "datasets/pool/pool.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/predictor.h"
-#include "trainer/networks/feed_forward.h"
 #include "trainer/networks/training.h"
 #include "trainer/predictors/maple_edge/descriptor_features.h"
 #include "trainer/predictors/maple_edge/simulated_devices.h"

@@ -21,12 +21,6 @@ Array numbers(const std::vector<double>& values) {
   return to_array(values, {static_cast<std::int64_t>(values.size())});
 }
 
-void append(std::vector<double>& values, const SetLoading& loading) {
-  values.push_back(loading.mean);
-  values.push_back(loading.variance);
-  values.insert(values.end(), loading.weights.begin(), loading.weights.end());
-}
-
 /// Of numbers of each device, about which it has at least that variance.
 SetLoading loading_of(const Eigen::VectorXd& values, const Eigen::MatrixXd& latent, double least_variance) {
   const auto devices = static_cast<double>(values.size());
@@ -154,14 +148,15 @@ DeviceInputs SetEncoder::encode(const std::vector<const SetLoading*>& architectu
 void SetEncoder::put(Archive& archive) const {
   std::vector<double> devices, described;
   for (std::size_t d = 0; d < devices_.size(); ++d) {
-    devices.push_back(static_cast<double>(devices_[d].structure));
-    devices.push_back(devices_[d].floor);
-    devices.push_back(offsets_[d]);
+    devices.insert(devices.end(), {static_cast<double>(devices_[d].structure), devices_[d].floor, offsets_[d]});
     devices.insert(devices.end(), devices_[d].costs.begin(), devices_[d].costs.end());
     const Eigen::VectorXd latent = latent_.row(static_cast<Eigen::Index>(d));
     devices.insert(devices.end(), latent.begin(), latent.end());
   }
-  for (const SetLoading& loading : described_) append(described, loading);
+  for (const SetLoading& loading : described_) {
+    described.insert(described.end(), {loading.mean, loading.variance});
+    described.insert(described.end(), loading.weights.begin(), loading.weights.end());
+  }
   archive.card["set_encoder"] = {{"devices", devices_.size()}, {"directions", latent_.cols()}};
   archive.put("set_encoder.devices", numbers(devices));
   archive.put("set_encoder.descriptor", numbers(described));

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
@@ -57,12 +56,6 @@ std::string kinds_used(const structured::DescriptorPrior* prior, const Simulated
   return names.empty() ? "none" : joined(names, " + ");
 }
 
-/// A network that is pre-trained does not know what devices will be drawn by: it takes all kinds.
-std::vector<DescriptorKind> encoded_kinds(const MapleEdgeSettings& settings) {
-  if (settings.pretraining_epochs == 0) return {};
-  return descriptor_inputs(settings.descriptor);
-}
-
 class SimulatedNetworkModel : public ModelOfPool {
  public:
   SimulatedNetworkModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
@@ -72,7 +65,9 @@ class SimulatedNetworkModel : public ModelOfPool {
         descriptor_prior_(std::move(descriptor_prior)),
         settings_(std::move(settings)),
         simulated_descriptor_(pool_, library_, input_kinds(settings_, descriptor_prior_.kind)),
-        encoded_descriptor_(pool_, library_, encoded_kinds(settings_)) {}
+        encoded_descriptor_(pool_, library_,
+                            settings_.pretraining_epochs == 0 ? std::vector<DescriptorKind>{}
+                                                              : descriptor_inputs(settings_.descriptor)) {}
 
   void pretrain(const TrainingControl& control) {
     const std::uint64_t seed = settings_.fit.seed;
@@ -223,9 +218,9 @@ class SimulatedNetworkModel : public ModelOfPool {
   structured::DescriptorPrior descriptor_prior_;
   MapleEdgeSettings settings_;
   SimulatedDescriptor simulated_descriptor_;
-  SimulatedDescriptor encoded_descriptor_;
-  SetEncoder encoder_;              ///< not trained unless the network is pre-trained
-  std::vector<DenseLayer> layers_;  ///< of the pre-trained network
+  SimulatedDescriptor encoded_descriptor_;  ///< of all kinds: pre-training knows not what devices will be drawn by
+  SetEncoder encoder_;                      ///< not trained unless the network is pre-trained
+  std::vector<DenseLayer> layers_;          ///< of the pre-trained network
   double loss_ = 0;
 };
 

@@ -7,7 +7,6 @@
 #include "nasbench/support/random.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/structured/library_fit.h"
-#include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {

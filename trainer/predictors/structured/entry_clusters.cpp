@@ -114,11 +114,6 @@ class Judge {
   MatrixXd covariance_;  ///< of the costs, in units of the median latency
 };
 
-/// Evenly spaced measurements where there are more than an entry is judged by.
-AdaptationSet judged_part(const AdaptationSet& set) {
-  return part_of(set, evenly_spaced(set.architectures.size(), measurements_judged));
-}
-
 /// One row for each structure that is considered.
 MatrixXd evidence_table(const Judge& judge, const StructuredLibrary& library, const StructuredPosteriorOptions& options,
                         const MatrixXd& costs, bool only_widest) {
@@ -176,7 +171,8 @@ std::vector<std::uint32_t> cluster_entries(const StructuredLibrary& library) {
 
 NearestEntries nearest_entries(const StructuredLibrary& library, const AdaptationSet& set,
                                const StructuredPosteriorOptions& options, const MatrixXd& spread) {
-  const Judge judge(library, judged_part(set), options, spread);
+  const std::vector<std::size_t> judged_by = evenly_spaced(set.architectures.size(), measurements_judged);
+  const Judge judge(library, part_of(set, judged_by), options, spread);
   const MatrixXd costs = costs_of(library);
   const std::vector<std::size_t> judged = entries_to_judge(library, judge, options, costs);
   const MatrixXd judged_costs = costs(Eigen::all, judged);

@@ -9,7 +9,6 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/posterior/latency_solver.h"
-#include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {

@@ -11,6 +11,7 @@
 #include "trainer/core/options.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/library/library.h"
+#include "trainer/predictors/posterior/intervals.h"
 #include "trainer/predictors/posterior/mixture_options.h"
 
 namespace tenshot::trainer::structured {
@@ -80,6 +81,11 @@ StructuredPosterior without_components(const StructuredLibrary& library, double 
 /// id.
 StructuredPosterior known_posterior(const StructuredLibrary& library, const std::string& id,
                                     const StructuredPosteriorOptions& options);
+
+/// What a posterior says of the architectures of `table`, one after the other.
+LogLatency predict(const StructuredPosterior& posterior, const nasbench::StructureTable& table);
+Predictions predict_intervals(const StructuredPosterior& posterior, const nasbench::StructureTable& table,
+                              double confidence);
 
 /// True unless `options` leaves the structure out.
 bool considers(const StructuredPosteriorOptions& options, const nasbench::Structure& structure);

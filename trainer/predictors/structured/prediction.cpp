@@ -1,4 +1,4 @@
-#include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -96,19 +96,6 @@ class ResidualProcess {
   Eigen::VectorXd near_;
 };
 
-/// What the encoding says of each combination of the options of decisions `begin` to `end`: the last is the fastest.
-FormulaValue combinations(const FormulaValue& encoding, const std::vector<int>& decisions, std::size_t begin,
-                          std::size_t end) {
-  Eigen::Index column = 0;
-  std::optional<FormulaValue> found;
-  for (std::size_t d = 0; d < end; column += decisions[d++]) {
-    if (d < begin) continue;
-    const FormulaValue options = encoding.columns(column, decisions[d]);
-    found = found ? outer(*found, options) : options;
-  }
-  return *found;
-}
-
 }  // namespace
 
 LogLatency predict(const StructuredPosterior& posterior, const StructureTable& table) {
@@ -147,26 +134,6 @@ LogLatency predict(const StructuredPosterior& posterior, const StructureTable& t
 
 Predictions predict_intervals(const StructuredPosterior& posterior, const StructureTable& table, double confidence) {
   return predictions_of(predict(posterior, table), posterior.calibration, confidence);
-}
-
-ExportedFormula formula_of(const StructuredPosterior& posterior) {
-  const nasbench::SearchSpace& space = posterior.model->space();
-  const LogLatency all = predict(posterior, posterior.model->table(space.all()));
-  ExportedFormula exported;
-  exported.formula.width = static_cast<std::int64_t>(space.encoding_width());
-  const FormulaValue encoding = encoding_of(exported.formula);
-  // The table of all architectures as a matrix between the first decisions and the others.
-  const std::size_t decisions = space.decisions().size(), half = decisions / 2;
-  const FormulaValue first = combinations(encoding, space.decisions(), 0, half),
-                     others = combinations(encoding, space.decisions(), half, decisions);
-  const auto expected = [&](const Eigen::VectorXd& table) {
-    return sum(dot(first, Eigen::Map<const FeatureRows>(table.data(), first.columns(), others.columns())) * others)
-        .name();
-  };
-  exported.latency = expected(all.mean.array().exp());
-  exported.deviation = expected(all.deviation);
-  exported.quantile = [calibration = posterior.calibration](double p) { return error_quantile(calibration, p); };
-  return exported;
 }
 
 }  // namespace tenshot::trainer::structured

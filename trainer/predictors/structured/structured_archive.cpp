@@ -88,8 +88,7 @@ void put_library(Archive& archive, const StructuredLibrary& library) {
   std::vector<double> values;
   for (const LibraryEntry& entry : library.entries) {
     entries.push_back({{"device", entry.device}, {"structure", library.model->structures()[entry.structure].name}});
-    values.push_back(entry.log_rms);
-    values.push_back(entry.median_ms);
+    values.insert(values.end(), {entry.log_rms, entry.median_ms});
     append(values, entry.costs);
   }
   archive.card["library"] = entries;
@@ -125,8 +124,7 @@ void put_posterior(Archive& archive, const StructuredPosterior& posterior) {
   for (const Component& component : posterior.components) {
     components.push_back(
         {{"structure", posterior.model->structures()[component.structure].name}, {"entry", component.entry}});
-    values.push_back(component.weight);
-    values.push_back(component.noise);
+    values.insert(values.end(), {component.weight, component.noise});
     append(values, component.costs_ms);
     append(values, component.path_costs_ms);
     append(values, component.covariance_ms2);

@@ -14,7 +14,6 @@
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/explanation.h"
 #include "trainer/predictors/structured/library_fit.h"
-#include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
 #include "trainer/predictors/structured/structured_planning.h"
 

@@ -4,8 +4,8 @@
 #include "trainer/core/planning_prior.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
+#include "trainer/networks/formula.h"
 #include "trainer/predictors/structured/explanation.h"
-#include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
 #include "trainer/predictors/structured/structured_model.h"
 #include "trainer/predictors/structured/structured_planning.h"
@@ -51,6 +51,42 @@ nlohmann::json hexadecimal(const std::vector<std::uint64_t>& words, std::size_t 
   return texts;
 }
 
+/// What the encoding says of each combination of the options of decisions `begin` to `end`: the last is the fastest.
+FormulaValue combinations(const FormulaValue& encoding, const std::vector<int>& decisions, std::size_t begin,
+                          std::size_t end) {
+  Eigen::Index column = 0;
+  std::optional<FormulaValue> found;
+  for (std::size_t d = 0; d < end; column += decisions[d++]) {
+    if (d < begin) continue;
+    const FormulaValue options = encoding.columns(column, decisions[d]);
+    found = found ? outer(*found, options) : options;
+  }
+  return *found;
+}
+
+/// What is exported: what the posterior says of each architecture of its space. Where an encoding holds the
+/// probabilities of options, the latency is the expected one of options that are chosen independently of each other.
+ExportedFormula formula_of(const structured::StructuredPosterior& posterior) {
+  const nasbench::SearchSpace& space = posterior.model->space();
+  const LogLatency all = predict(posterior, posterior.model->table(space.all()));
+  ExportedFormula exported;
+  exported.formula.width = static_cast<std::int64_t>(space.encoding_width());
+  const FormulaValue encoding = encoding_of(exported.formula);
+  // The table of all architectures as a matrix between the first decisions and the others.
+  const std::size_t decisions = space.decisions().size(), half = decisions / 2;
+  const FormulaValue first = combinations(encoding, space.decisions(), 0, half),
+                     others = combinations(encoding, space.decisions(), half, decisions);
+  const auto expected = [&](const Eigen::VectorXd& table) {
+    return sum(dot(first, Eigen::Map<const structured::FeatureRows>(table.data(), first.columns(), others.columns())) *
+               others)
+        .name();
+  };
+  exported.latency = expected(all.mean.array().exp());
+  exported.deviation = expected(all.deviation);
+  exported.quantile = [calibration = posterior.calibration](double p) { return error_quantile(calibration, p); };
+  return exported;
+}
+
 class StructuredPredictor : public Predictor {
  public:
   StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card, bool certain)
@@ -63,7 +99,7 @@ class StructuredPredictor : public Predictor {
   const SearchSpace& space() const override { return posterior_.model->space(); }
   datasets::Quantity quantity() const override { return get_quantity(card_); }
   bool has_intervals() const override { return !certain_; }
-  ExportedFormula formula() const override { return structured::formula_of(posterior_); }
+  ExportedFormula formula() const override { return formula_of(posterior_); }
   std::vector<Remark> explanation() const override { return explanation_of(card_); }
 
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override {

@@ -10,7 +10,7 @@
 #include "structured_fixtures.h"
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/hypotheses.h"
-#include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {

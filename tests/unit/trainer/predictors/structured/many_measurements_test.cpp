@@ -7,7 +7,7 @@
 
 #include "structured_fixtures.h"
 #include "trainer/predictors/structured/explanation.h"
-#include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/sparse_solver.h"
 #include "trainer/predictors/structured/structured_archive.h"
 #include "trainer/predictors/structured/structured_planning.h"

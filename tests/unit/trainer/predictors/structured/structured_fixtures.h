@@ -9,7 +9,6 @@
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/posterior.h"
-#include "trainer/predictors/structured/prediction.h"
 
 namespace tenshot::test {
 

@@ -11,7 +11,6 @@
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/explanation.h"
 #include "trainer/predictors/structured/posterior.h"
-#include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {
