@@ -125,7 +125,6 @@ TEST(LayerMeasures, CountArithmeticAndBytes) {
   EXPECT_DOUBLE_EQ(measures.measures[2], 4 * 4 * 16 * 16 / 1e6);
   EXPECT_DOUBLE_EQ(measures.measures[3], 4 * 8 * 16 * 16 / 1e6);
   EXPECT_DOUBLE_EQ(measures.measures[4], 4 * (8 * 4 * 9 + 8) / 1e6);
-  EXPECT_EQ(distance(measures, measures), 0);
 }
 
 TEST(StageModels, PredictTheStagesOfANetworkThatWasNotMeasured) {
