@@ -159,7 +159,6 @@ void train(const std::vector<Lesson>& lessons, const StructureModel& model, std:
   prior.network = fit_descriptor_network(networks, seed);
 }
 
-/// Costs of all features, ms.
 Eigen::VectorXd costs_ms(const DescriptorPrior& prior, const StructureModel& model,
                          const HardwareDescriptor& descriptor) {
   const Eigen::VectorXd change = prior.network(inputs_of(prior, model, descriptor));
