@@ -1,11 +1,134 @@
 #include "nasbench/formats/ncnn_layer.h"
 
 #include <cmath>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "nasbench/graph/limits.h"
+#include "nasbench/support/file_kind.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
-namespace tenshot::nasbench::ncnn {
+namespace tenshot::nasbench {
+namespace {
+
+constexpr std::string_view magic = "7767517";
+constexpr std::int64_t array_key = -23300;
+constexpr std::size_t longest_name = 500;
+constexpr long long most_blobs_of_layer = 4096;
+
+/// The words of a text one after the other, with the lines that they are on.
+class Words {
+ public:
+  Words(std::string_view text, std::string file) : text_(text), file_(std::move(file)) { find(); }
+
+  bool at_end() const { return word_.empty(); }
+  std::string_view peek() const { return word_; }
+  std::size_t line() const { return line_; }
+
+  std::string_view next(const char* expected) {
+    if (at_end()) refuse(std::string("the file is cut short: expected ") + expected);
+    const std::string_view word = word_;
+    find();
+    return word;
+  }
+
+  std::size_t count(const char* expected, long long most) {
+    const std::string_view word = next(expected);
+    const std::optional<long long> number = parse_integer(word);
+    if (!number || *number < 0 || *number > most) {
+      refuse("'" + excerpt(word) + "', expected " + expected + ", a number from 0 to " + std::to_string(most));
+    }
+    return static_cast<std::size_t>(*number);
+  }
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw FormatError("'" + file_ + "', line " + std::to_string(line_) + ": " + why);
+  }
+
+ private:
+  void find() {
+    while (position_ < text_.size() && is_blank(text_[position_])) {
+      if (text_[position_++] == '\n') ++line_;
+    }
+    const std::size_t start = position_;
+    while (position_ < text_.size() && !is_blank(text_[position_])) ++position_;
+    word_ = text_.substr(start, position_ - start);
+  }
+
+  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+  std::string_view text_;
+  std::string file_;
+  std::string_view word_;
+  std::size_t position_ = 0, line_ = 1;
+};
+
+/// Whether a value is an expression of sizes, as later releases have it: "0w", "*(0h,2)".
+bool is_expression(std::string_view value) {
+  const std::size_t letter = value.find_first_of("whdc(");
+  return letter != std::string_view::npos && letter > 0 &&
+         (value[letter] == '(' || (value[letter - 1] >= '0' && value[letter - 1] <= '9'));
+}
+
+/// "3=1.5", "-23303=2,4,5": a key and numbers. What is no number is 0.
+bool read_parameter(std::string_view word, NcnnLayer& layer) {
+  const std::size_t equals = word.find('=');
+  const std::optional<long long> key =
+      equals == std::string_view::npos ? std::nullopt : parse_integer(word.substr(0, equals));
+  if (!key) return false;
+  std::vector<double> numbers;
+  const std::string value(word.substr(equals + 1));
+  for (const std::string& part : parts_between(value, ",")) numbers.push_back(parse_number(part).value_or(0));
+  if (is_expression(value)) layer.expression = *key;
+  const bool is_array = *key <= array_key;
+  if (is_array && !numbers.empty()) numbers.erase(numbers.begin());  // how many follow
+  layer.parameters[is_array ? array_key - *key : *key] = std::move(numbers);
+  return true;
+}
+
+}  // namespace
+
+std::vector<NcnnLayer> read_ncnn_file(const std::filesystem::path& path) {
+  constexpr std::uintmax_t most_bytes = 64U << 20;
+  std::error_code ignored;
+  if (const auto size = std::filesystem::file_size(path, ignored); !ignored && size > most_bytes) {
+    throw FormatError(
+        other_kind_message(path, "an ncnn network")
+            .value_or("'" + path.string() + "' has " + std::to_string(size) + " bytes, more than any ncnn network"));
+  }
+  const std::string text = read_file(path);
+  Words words(text, path.string());
+  if (words.at_end() || words.peek() != magic) {
+    if (const auto other = other_kind_message(path, "an ncnn network")) throw FormatError(*other);
+    words.refuse("no ncnn network: it begins with '" + excerpt(words.peek()) + "', expected " + std::string(magic));
+  }
+  words.next("the number of the format");
+  const std::size_t count = words.count("how many layers there are", static_cast<long long>(operator_limit));
+  words.count("how many blobs there are", 1'000'000);
+  std::vector<NcnnLayer> layers;
+  while (layers.size() < count) {
+    NcnnLayer layer;
+    layer.line = words.line();
+    layer.type = excerpt(words.next("a layer's type"), longest_name);
+    layer.name = excerpt(words.next("a layer's name"), longest_name);
+    layer.inputs.resize(words.count("how many blobs it takes", most_blobs_of_layer));
+    layer.outputs.resize(words.count("how many blobs it gives", most_blobs_of_layer));
+    for (std::string& blob : layer.inputs) blob = excerpt(words.next("a blob's name"), longest_name);
+    for (std::string& blob : layer.outputs) blob = excerpt(words.next("a blob's name"), longest_name);
+    while (!words.at_end() && read_parameter(words.peek(), layer)) words.next("a parameter");
+    layers.push_back(std::move(layer));
+  }
+  if (!words.at_end()) {
+    words.refuse("'" + excerpt(words.peek()) + "' follows the last of " + std::to_string(count) + " layers");
+  }
+  return layers;
+}
+
+namespace ncnn {
 namespace {
 
 constexpr double largest = 2147483647;
@@ -17,9 +140,15 @@ std::int64_t whole_of(double number, std::int64_t key) {
 
 }  // namespace
 
-double LayerReader::real(std::int64_t key, double otherwise) const {
+const std::vector<double>& LayerReader::numbers(std::int64_t key) const {
+  static const std::vector<double> none;
   const auto found = file_.parameters.find(key);
-  return found == file_.parameters.end() || found->second.empty() ? otherwise : found->second.front();
+  return found == file_.parameters.end() ? none : found->second;
+}
+
+double LayerReader::real(std::int64_t key, double otherwise) const {
+  const std::vector<double>& found = numbers(key);
+  return found.empty() ? otherwise : found.front();
 }
 
 int LayerReader::whole(std::int64_t key, int otherwise) const {
@@ -27,16 +156,15 @@ int LayerReader::whole(std::int64_t key, int otherwise) const {
 }
 
 std::vector<std::int64_t> LayerReader::list(std::int64_t key) const {
-  std::vector<std::int64_t> numbers;
-  const auto found = file_.parameters.find(key);
-  if (found == file_.parameters.end()) return numbers;
-  for (const double number : found->second) numbers.push_back(whole_of(number, key));
-  return numbers;
+  std::vector<std::int64_t> list;
+  for (const double number : numbers(key)) list.push_back(whole_of(number, key));
+  return list;
 }
 
-std::int64_t LayerReader::count(std::int64_t key) const {
-  const auto found = file_.parameters.find(key);
-  return found == file_.parameters.end() ? 0 : static_cast<std::int64_t>(found->second.size());
+const char* LayerReader::one_of(std::initializer_list<const char*> names, std::int64_t key) const {
+  const int number = whole(key, 0);
+  if (number >= 0 && number < static_cast<int>(names.size())) return names.begin()[number];
+  throw FormatError("there is no operation or mode " + std::to_string(number));
 }
 
 const Blob& LayerReader::input(std::size_t i) const {
@@ -85,11 +213,7 @@ void LayerReader::give_constant(Shape shape) {
   given_.push_back({{}, std::move(shape), true});
 }
 
-void LayerReader::give_activated(Source source, std::int64_t kind_key, std::int64_t numbers_key) {
-  const auto numbers = file_.parameters.find(numbers_key);
-  give(activated(*this, source, whole(kind_key, 0),
-                 numbers == file_.parameters.end() ? std::vector<double>() : numbers->second));
-}
+void LayerReader::give_activated(const Source& source) { give(activated(*this, source, whole(9, 0), numbers(10))); }
 
 NetworkNode same_shape(LayerReader& layer, OperatorKind kind, const std::string& function) {
   NetworkNode node = layer.node(kind, layer.shape(), function);
@@ -117,4 +241,6 @@ Source activated(LayerReader& layer, const Source& source, int kind, const std::
                                     clips || function == "leaky_relu" ? number(0) : 0, clips ? number(1) : 0);
 }
 
-}  // namespace tenshot::nasbench::ncnn
+}  // namespace ncnn
+
+}  // namespace tenshot::nasbench

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,15 +59,9 @@ class LayerReader {
   double real(std::int64_t key, double otherwise) const;
   int whole(std::int64_t key, int otherwise) const;
   /// That of the names which the parameter is the number of; 0 where it is left out.
-  template <std::size_t count>
-  const char* one_of(const std::array<const char*, count>& names, std::int64_t key) const {
-    const int number = whole(key, 0);
-    if (number >= 0 && number < static_cast<int>(count)) return names[static_cast<std::size_t>(number)];
-    throw FormatError("there is no operation or mode " + std::to_string(number));
-  }
+  const char* one_of(std::initializer_list<const char*> names, std::int64_t key) const;
   std::vector<std::int64_t> list(std::int64_t key) const;
-  /// How many numbers an array has.
-  std::int64_t count(std::int64_t key) const;
+  const std::vector<double>& numbers(std::int64_t key) const;
 
   // Inputs. Throw FormatError where there is no such one.
   std::size_t size() const { return inputs_.size(); }
@@ -88,8 +83,8 @@ class LayerReader {
   /// The next output.
   void give(const Source& source) { given_.push_back({source, builder_.type(source).shape, false}); }
   /// The next output, computed by what follows as well: 0 nothing, 1 ReLU, 2 leaky, 3 clip, 4 sigmoid, 5 Mish, 6 hard
-  /// swish, 7 GELU; its numbers are the array `numbers`.
-  void give_activated(Source source, std::int64_t kind_key = 9, std::int64_t numbers_key = 10);
+  /// swish, 7 GELU. Its number is parameter 9, its own numbers are the array 10.
+  void give_activated(const Source& source);
   /// The next output is an input.
   void give_input(std::size_t i) { given_.push_back(input(i)); }
   /// The next output is a constant. Throws FormatError where it is larger than any tensor.

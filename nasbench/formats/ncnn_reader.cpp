@@ -1,5 +1,3 @@
-#include "nasbench/formats/ncnn_reader.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"

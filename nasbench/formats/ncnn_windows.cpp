@@ -1,56 +1,88 @@
-#include "nasbench/formats/ncnn_windows.h"
+// Layers of ncnn that move a window over an image, a signal or a volume.
 
 #include <algorithm>
 #include <utility>
 
-namespace tenshot::nasbench::ncnn {
+#include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/graph/limits.h"
 
+namespace tenshot::nasbench::ncnn {
+namespace {
+
+/// Keys of a window's parameters along an axis. Those of height and depth follow those of the width unless they are
+/// given.
+struct AxisKeys {
+  std::int64_t kernel, dilation, stride, before, behind;
+};
+using WindowKeys = std::array<AxisKeys, 3>;  // of width, height and depth
+
+constexpr WindowKeys convolution_keys = {{{1, 2, 3, 4, 15}, {11, 12, 13, 14, 16}, {21, 22, 23, 24, 17}}};
+constexpr WindowKeys pooling_keys = {{{1, -1, 2, 3, 14}, {11, -1, 12, 13, 15}, {21, -1, 22, 23, 16}}};
+constexpr int same_upper = -233, same_lower = -234;  // for pad_left: as much as keeps the size
+constexpr std::int64_t dropped = -233;
+enum PadMode { full, valid, upper, lower };
+
+/// Whether the layer is of signals.
 bool is_flat(const LayerReader& layer) { return layer.type().find("1D") != std::string::npos; }
 
-Source as_image(LayerReader& layer, const Source& source) {
-  const Shape shape = layer.builder().type(source).shape;
-  if (shape.size() == 4) return source;
+/// The layer's input; a signal of channels and steps as an image of one row.
+Source as_image(LayerReader& layer) {
+  const Shape& shape = layer.shape();
+  if (shape.size() == 4) return layer.source();
   if (shape.size() != 3) throw FormatError("it takes an image or a signal, found " + format(shape));
-  return layer.builder().reshape(layer.name() + "_image", source, {1, shape[1], 1, shape[2]});
+  return layer.builder().reshape(layer.name() + "_image", layer.source(), {1, shape[1], 1, shape[2]});
 }
 
-Source as_signal(LayerReader& layer, const Source& source) {
-  const Shape shape = layer.builder().type(source).shape;
-  return layer.builder().reshape(layer.name() + "_signal", source, {1, shape[1], shape[3]});
+/// An image of one row as a signal, where the layer is of signals.
+Source as_layer_has_it(LayerReader& layer, const Source& image) {
+  const Shape shape = layer.builder().type(image).shape;
+  return is_flat(layer) ? layer.builder().reshape(layer.name() + "_signal", image, {1, shape[1], shape[3]}) : image;
 }
 
+/// The layer's window along width, height and depth.
 std::array<AxisWindow, 3> axes_of(const LayerReader& layer, const WindowKeys& keys) {
-  std::array<AxisWindow, 3> axes = {};
+  std::array<AxisWindow, 3> axes = {{{0}}};
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const AxisWindow usual = i == 0 ? AxisWindow{0, 1, 1, 0, 0} : axes[0];
+    const AxisWindow& usual = axes[0];
     const int before = layer.whole(keys[i].before, usual.before);
-    axes[i] = {layer.whole(keys[i].kernel, usual.kernel), layer.whole(keys[i].dilation, usual.dilation),
-               layer.whole(keys[i].stride, usual.stride), before, layer.whole(keys[i].behind, before)};
+    axes[i] = {layer.whole(keys[i].kernel, usual.kernel), layer.whole(keys[i].stride, usual.stride),
+               layer.whole(keys[i].dilation, usual.dilation), before, layer.whole(keys[i].behind, before)};
   }
   return axes;
 }
 
+/// The layer's window on an image.
 WindowOptions window_of(const LayerReader& layer, const WindowKeys& keys) {
   auto [w, h, depth] = axes_of(layer, keys);
-  if (is_flat(layer)) h = {1, 1, 1, 0, 0};
+  if (is_flat(layer)) h = {};
   return {
       {h.kernel, w.kernel}, {h.stride, w.stride}, {h.before, w.before, h.behind, w.behind}, {h.dilation, w.dilation}};
 }
 
-std::int64_t positions(std::int64_t length, const AxisWindow& axis) {
-  return window_positions(length, axis.kernel, axis.stride, axis.dilation, axis.before, axis.behind, false);
-}
-
+/// Gives the window the padding that keeps the image's size. An odd zero stands before or behind.
 void pad_to_same(WindowOptions& window, const Shape& image, bool more_before) {
   window.padding = {};
   require_window(window);
   window.padding = same_padding(image, window, more_before);
 }
 
-namespace {
+/// `extent` of each dimension of a volume and of the window along it.
+template <class Extent>
+Shape volume_shape(const LayerReader& layer, std::int64_t channels, const WindowKeys& keys, const Extent& extent) {
+  const Shape& volume = layer.shape();
+  if (volume.size() != 5) throw FormatError("it takes a volume, found " + format(volume));
+  Shape shape = {1, channels};
+  for (std::size_t i = 2; i < volume.size(); ++i) {
+    const AxisWindow axis = axes_of(layer, keys)[4 - i];
+    require_window({{axis.kernel, 1}, {axis.stride, 1}, {axis.before, 0, axis.behind, 0}, {axis.dilation, 1}});
+    shape.push_back(extent(volume[i], axis));
+  }
+  return shape;
+}
 
-constexpr WindowKeys convolution_keys = {{{1, 2, 3, 4, 15}, {11, 12, 13, 14, 16}, {21, 22, 23, 24, 17}}};
-constexpr int same_upper = -233, same_lower = -234;  // for pad_left: as much as keeps the size
+int groups_of(const LayerReader& layer) {
+  return layer.type().find("DepthWise") == std::string::npos ? 1 : layer.whole(7, 1);
+}
 
 /// The weights that a layer reads as its second input, as ONNX has them: channels out, in, height, width, or of a
 /// transposed convolution in, out. Empty where they are its own.
@@ -70,7 +102,7 @@ ConvolutionOptions convolution_options(const LayerReader& layer, const Shape& im
   const int pad = options.window.padding.left;
   if (pad == same_upper || pad == same_lower) pad_to_same(options.window, image, pad == same_lower);
   require_window(options.window);
-  options.groups = layer.type().find("DepthWise") == std::string::npos ? 1 : layer.whole(7, 1);
+  options.groups = groups_of(layer);
   options.bias = layer.whole(5, 0) != 0;
   return options;
 }
@@ -93,35 +125,73 @@ Shape shape_of(LayerReader& layer, const Source& image, const Plain& plain) {
   return builder.type(result).shape;
 }
 
-/// What `plain` makes of the image; a convolution of ONNX's name where its weights are computed.
+/// Gives what `plain` makes of the image; a convolution of ONNX's name where its weights are computed.
 template <class Plain>
-Source convolved(LayerReader& layer, const Source& image, const Shape& weights, const char* name, const Plain& plain) {
-  if (weights.empty() || layer.is_constant(1)) return plain(layer.builder(), image);
+void give_convolved(LayerReader& layer, const Source& image, const Shape& weights, const char* name,
+                    const Plain& plain) {
+  if (weights.empty() || layer.is_constant(1)) {
+    return layer.give_activated(as_layer_has_it(layer, plain(layer.builder(), image)));
+  }
   NetworkNode node = layer.node(OperatorKind::opaque, shape_of(layer, image, plain), name);
   node.operation.constants.clear();
   node.inputs = {image, layer.builder().reshape(layer.name() + "_weights", layer.source(1), weights)};
   if (layer.size() > 2 && !layer.is_constant(2)) node.inputs.push_back(layer.source(2));
+  layer.give_activated(as_layer_has_it(layer, layer.builder().append(std::move(node))));
+}
+
+Source global_pool(LayerReader& layer, const Source& image, bool maximum, bool keep_positions) {
+  const Shape shape = layer.builder().type(image).shape;
+  NetworkNode node = layer.node(OperatorKind::global_pool,
+                                keep_positions ? Shape{1, shape[1], 1, 1} : Shape{1, shape[1]}, maximum ? "max" : "");
+  node.inputs = {image};
   return layer.builder().append(std::move(node));
+}
+
+/// Windows of equal size that cover the image, as near as they can be.
+Source adaptive_pool(LayerReader& layer, const Source& image, bool maximum) {
+  const Shape shape = layer.builder().type(image).shape;
+  const int asked_w = layer.whole(8, 0), asked_h = is_flat(layer) ? 1 : layer.whole(18, asked_w);
+  const std::int64_t w = asked_w == dropped ? shape[3] : asked_w, h = asked_h == dropped ? shape[2] : asked_h;
+  if (w == 1 && h == 1) return global_pool(layer, image, maximum, true);
+  if (w < 1 || h < 1 || w > shape[3] || h > shape[2]) throw FormatError("it cannot give an image of that size");
+  NetworkNode node = layer.node(maximum ? OperatorKind::max_pool : OperatorKind::average_pool, {1, shape[1], h, w});
+  const auto stride = [](std::int64_t in, std::int64_t out) { return static_cast<int>(in / out); };
+  const auto kernel = [&](std::int64_t in, std::int64_t out) {
+    return static_cast<int>(in - (out - 1) * stride(in, out));
+  };
+  node.inputs = {image};
+  node.operation.stride = {stride(shape[2], h), stride(shape[3], w)};
+  node.operation.kernel = {kernel(shape[2], h), kernel(shape[3], w)};
+  return layer.builder().append(std::move(node));
+}
+
+/// With "full" padding ncnn adds zeros behind until the last window fits.
+void pad_behind(WindowOptions& window, const Shape& image) {
+  const auto missing = [](std::int64_t length, const AxisWindow& axis) {
+    const std::int64_t room = length + axis.before + axis.behind - axis.kernel;
+    return room < 0 || room % axis.stride == 0 ? 0 : static_cast<int>(axis.stride - room % axis.stride);
+  };
+  const auto [rows, columns] = axes_of(window);
+  window.padding.bottom += missing(image[2], rows);
+  window.padding.right += missing(image[3], columns);
 }
 
 }  // namespace
 
 void convolution(LayerReader& layer) {
-  const Source image = as_image(layer, layer.source());
+  const Source image = as_image(layer);
   const Shape shape = layer.builder().type(image).shape, weights = weights_read(layer, 19);
   const ConvolutionOptions options = convolution_options(layer, shape, weights);
   const std::int64_t channels = weights.empty() ? layer.whole(0, 0) : weights[0];
   require_weights(weights.empty() ? layer.whole(6, 0) : element_count(weights), shape[1], channels, options);
-  Source result = convolved(layer, image, weights, "Conv", [&](NetworkBuilder& builder, const Source& from) {
+  give_convolved(layer, image, weights, "Conv", [&](NetworkBuilder& builder, const Source& from) {
     return builder.convolution(layer.name(), from, channels, options);
   });
-  if (is_flat(layer)) result = as_signal(layer, result);
-  layer.give_activated(result);
 }
 
 /// Inputs are the image, how far each weight is moved at each position, and perhaps how much it counts there.
 void deformable_convolution(LayerReader& layer) {
-  const Source image = as_image(layer, layer.source());
+  const Source image = as_image(layer);
   const ConvolutionOptions options = convolution_options(layer, layer.builder().type(image).shape, {});
   const std::int64_t in = layer.shape().at(1), units = layer.whole(0, 0);
   const auto plain = [&](NetworkBuilder& builder, const Source& from) {
@@ -146,7 +216,7 @@ void unfold(LayerReader& layer) {
   }
   const int width = layer.whole(20, 0);
   if (folds) return layer.give_opaque("Col2Im", {1, from[1] / area, layer.whole(21, width), width});
-  layer.give_opaque("Unfold", {1, from[1] * area, positions(from[2], h) * positions(from[3], w)});
+  layer.give_opaque("Unfold", {1, from[1] * area, window_positions(from[2], h) * window_positions(from[3], w)});
 }
 
 /// Convolutions of volumes are no kind of ours: opaque, with ONNX's name and weights.
@@ -156,11 +226,9 @@ void volume_convolution(LayerReader& layer) {
     throw FormatError("its weights are computed, which we read of images and signals alone");
   }
   const std::int64_t units = layer.whole(0, 0);
-  const auto stretched = [](std::int64_t length, const AxisWindow& a) {
-    return stretched_length(length, a.kernel, a.stride, a.dilation, std::int64_t{a.before} + a.behind);
-  };
-  Shape output = transposed ? volume_shape(layer, units, convolution_keys, stretched)
-                            : volume_shape(layer, units, convolution_keys, positions);
+  Shape output = volume_shape(layer, units, convolution_keys, [&](std::int64_t length, const AxisWindow& axis) {
+    return transposed ? stretched_length(length, axis) : window_positions(length, axis);
+  });
   const int more = layer.whole(18, 0), fixed = layer.whole(25, 0);
   for (std::size_t i = 0; transposed && i < 3; ++i) {
     const auto key = static_cast<std::int64_t>(i);
@@ -168,7 +236,7 @@ void volume_convolution(LayerReader& layer) {
   }
   require_tensor_size(output);
   const std::int64_t in = layer.shape()[1];
-  const int groups = layer.type().find("DepthWise") == std::string::npos ? 1 : layer.whole(7, 1);
+  const int groups = groups_of(layer);
   require_groups(groups, in, units);
   NetworkNode node = layer.node(OperatorKind::opaque, output, transposed ? "ConvTranspose" : "Conv");
   const auto [w, h, depth] = axes_of(layer, convolution_keys);
@@ -179,7 +247,7 @@ void volume_convolution(LayerReader& layer) {
 }
 
 void deconvolution(LayerReader& layer) {
-  const Source image = as_image(layer, layer.source());
+  const Source image = as_image(layer);
   const Shape shape = layer.builder().type(image).shape, weights = weights_read(layer, 28);
   ConvolutionOptions options = convolution_options(layer, shape, weights);
   const std::int64_t channels = weights.empty() ? layer.whole(0, 0) : weights[1] * options.groups;
@@ -188,21 +256,75 @@ void deconvolution(LayerReader& layer) {
   more.width = layer.whole(18, 0);
   more.height = is_flat(layer) ? 0 : layer.whole(19, more.width);
   if (layer.has(20)) {  // the size itself, whatever the padding is
-    const WindowOptions& w = options.window;
-    const auto surplus = [](std::int64_t wanted, std::int64_t in, int kernel, int stride, int dilation) {
-      const std::int64_t given = stretched_length(in, kernel, stride, dilation, 0);
-      return static_cast<int>(std::clamp<std::int64_t>(wanted - given, -(1 << 30), 1 << 30));
+    const auto surplus = [](std::int64_t wanted, std::int64_t in, const AxisWindow& axis) {
+      return static_cast<int>(std::clamp<std::int64_t>(wanted - stretched_length(in, axis), -(1 << 30), 1 << 30));
     };
-    const int width = layer.whole(20, 0), height = layer.whole(21, width);
-    more.width = surplus(width, shape[3], w.kernel.width, w.stride.width, w.dilation.width);
-    if (!is_flat(layer)) more.height = surplus(height, shape[2], w.kernel.height, w.stride.height, w.dilation.height);
     options.window.padding = {};
+    const auto [rows, columns] = axes_of(options.window);
+    const int width = layer.whole(20, 0), height = layer.whole(21, width);
+    more.width = surplus(width, shape[3], columns);
+    if (!is_flat(layer)) more.height = surplus(height, shape[2], rows);
   }
-  Source result = convolved(layer, image, weights, "ConvTranspose", [&](NetworkBuilder& builder, const Source& from) {
+  give_convolved(layer, image, weights, "ConvTranspose", [&](NetworkBuilder& builder, const Source& from) {
     return builder.transposed_convolution(layer.name(), from, channels, options, more);
   });
-  if (is_flat(layer)) result = as_signal(layer, result);
-  layer.give_activated(result);
+}
+
+void pooling(LayerReader& layer) {
+  const Source image = as_image(layer);
+  const Shape shape = layer.builder().type(image).shape;
+  const bool maximum = layer.whole(0, 0) == 0;
+  if (layer.whole(4, 0) != 0) return layer.give(global_pool(layer, image, maximum, false));
+  if (layer.whole(7, 0) != 0) return layer.give(as_layer_has_it(layer, adaptive_pool(layer, image, maximum)));
+  PoolOptions options;
+  options.window = window_of(layer, pooling_keys);
+  options.count_padding = layer.whole(6, 0) != 0;
+  const int mode = layer.whole(5, full);
+  if (mode == upper || mode == lower) pad_to_same(options.window, shape, mode == lower);
+  require_window(options.window);
+  if (mode == full) {
+    const WindowOptions given = options.window;
+    pad_behind(options.window, shape);
+    // Where the rule of other runtimes gives the same positions, it says the same without zeros.
+    const auto positions = [&](const WindowOptions& w, bool ceil) {
+      const auto [rows, columns] = axes_of(w);
+      return std::pair(window_positions(shape[2], rows, ceil), window_positions(shape[3], columns, ceil));
+    };
+    if (positions(given, true) == positions(options.window, false)) {
+      options.ceil_mode = !(given.padding == options.window.padding);
+      options.window = given;
+    }
+  }
+  const Source pooled = maximum ? layer.builder().max_pool(layer.name(), image, options)
+                                : layer.builder().average_pool(layer.name(), image, options);
+  layer.give(as_layer_has_it(layer, pooled));
+}
+
+/// Statistics of each channel, the mean and perhaps the deviation, or the parts of a pyramid of 1, 4, 16 and so on.
+void statistics(LayerReader& layer) {
+  const int levels = layer.type() == "SPP" ? std::clamp(layer.whole(1, 1), 1, 16) : 0;
+  std::int64_t parts = levels > 0 ? 0 : layer.whole(0, 0) != 0 ? 2 : 1;
+  for (int level = 0; level < levels; ++level) parts += std::int64_t{1} << 2 * level;
+  layer.give_opaque(layer.type(), {1, layer.shape().at(1) * parts});
+}
+
+/// As of ONNX, pools of volumes are no kind of ours.
+void volume_pooling(LayerReader& layer) {
+  const bool maximum = layer.whole(0, 0) == 0, adapts = layer.whole(7, 0) != 0;
+  if (layer.whole(4, 0) != 0) return layer.give(global_pool(layer, layer.source(), maximum, false));
+  const int mode = layer.whole(5, full), width = layer.whole(8, 0);
+  Shape shape = layer.shape();
+  const std::array<int, 3> sizes = {layer.whole(28, width), layer.whole(18, width), width};
+  if (!adapts) {
+    shape = volume_shape(layer, shape.at(1), pooling_keys, [&](std::int64_t length, const AxisWindow& axis) {
+      if (mode > valid) return (length + axis.stride - 1) / axis.stride;
+      return window_positions(length + (mode == full ? axis.stride - 1 : 0), axis);
+    });
+  }
+  for (std::size_t i = 2; adapts && i < std::min<std::size_t>(shape.size(), 5); ++i) {
+    if (sizes[i - 2] != dropped) shape[i] = sizes[i - 2];
+  }
+  layer.give_opaque(maximum ? "MaxPool" : "AveragePool", shape);
 }
 
 }  // namespace tenshot::nasbench::ncnn

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <system_error>
 
-#include "nasbench/formats/ncnn_reader.h"
-#include "nasbench/formats/tflite_reader.h"
 #include "nasbench/graph/onnx_external.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"

@@ -90,12 +90,11 @@ void transposed_convolution(Operation& op) {
     throw FormatError("weights of " + format(weights) + " do not fit " + std::to_string(image[1]) + " channels");
   }
   require_groups(1, image[1], weights[0]);
-  const auto surplus = [](std::int64_t in, std::int64_t out, int kernel, int stride) {
-    return static_cast<int>(
-        std::clamp<std::int64_t>(stretched_length(in, kernel, stride, 1, out), -(1 << 16), 1 << 16));
+  const auto surplus = [](std::int64_t in, std::int64_t out, const AxisWindow& axis) {
+    return static_cast<int>(std::clamp<std::int64_t>(stretched_length(in, axis) - out, -(1 << 16), 1 << 16));
   };
-  const int height = surplus(image[2], wanted[2], weights[1], options.window.stride.height);
-  const int width = surplus(image[3], wanted[3], weights[2], options.window.stride.width);
+  const auto [rows, columns] = axes_of(options.window);
+  const int height = surplus(image[2], wanted[2], rows), width = surplus(image[3], wanted[3], columns);
   const int cut_height = std::max(0, height), cut_width = std::max(0, width);
   options.window.padding = {cut_height / 2, cut_width / 2, cut_height - cut_height / 2, cut_width - cut_width / 2};
   const Extent more = {std::max(0, -height), std::max(0, -width)};

@@ -1,4 +1,4 @@
-#include "nasbench/formats/tflite_reader.h"
+#include "nasbench/formats/network_file.h"
 
 #include <algorithm>
 #include <set>

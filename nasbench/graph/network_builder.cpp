@@ -29,13 +29,11 @@ void require_image(const std::string& name, const Shape& shape) {
 Shape windowed_shape(const std::string& name, const Shape& input, std::int64_t channels, const WindowOptions& window,
                      bool ceil_mode) {
   require_image(name, input);
-  const auto& [kernel, stride, padding, dilation] = window;
-  const std::int64_t height =
-      window_positions(input[2], kernel.height, stride.height, dilation.height, padding.top, padding.bottom, ceil_mode);
-  const std::int64_t width =
-      window_positions(input[3], kernel.width, stride.width, dilation.width, padding.left, padding.right, ceil_mode);
+  const auto [rows, columns] = axes_of(window);
+  const std::int64_t height = window_positions(input[2], rows, ceil_mode);
+  const std::int64_t width = window_positions(input[3], columns, ceil_mode);
   if (height < 1 || width < 1) {
-    refuse(name, ": a kernel of " + std::to_string(kernel.height) + "x" + std::to_string(kernel.width) +
+    refuse(name, ": a kernel of " + std::to_string(rows.kernel) + "x" + std::to_string(columns.kernel) +
                      " does not fit an input of " + format(input));
   }
   return {input[0], channels, height, width};
@@ -62,28 +60,33 @@ void set_reduction(NetworkNode& node, const std::string& name, std::vector<std::
   if (!pool) node.attributes.axes = std::move(axes);
 }
 
-std::int64_t window_positions(std::int64_t length, int kernel, int stride, int dilation, int before, int after,
-                              bool ceil_mode) {
-  const std::int64_t room = length + before + after - std::int64_t{dilation} * (kernel - 1) - 1;
+std::array<AxisWindow, 2> axes_of(const WindowOptions& window) {
+  const auto& [kernel, stride, padding, dilation] = window;
+  return {{{kernel.height, stride.height, dilation.height, padding.top, padding.bottom},
+           {kernel.width, stride.width, dilation.width, padding.left, padding.right}}};
+}
+
+std::int64_t window_positions(std::int64_t length, const AxisWindow& axis, bool ceil_mode) {
+  const std::int64_t room = length + axis.before + axis.behind - std::int64_t{axis.dilation} * (axis.kernel - 1) - 1;
   if (room < 0) return 0;
-  std::int64_t positions = room / stride + 1;
+  std::int64_t positions = room / axis.stride + 1;
   // The last window, if it lies in the image only in part, has to begin within the image or the zeros before it.
-  if (ceil_mode && room % stride != 0 && positions * stride < length + before) ++positions;
+  if (ceil_mode && room % axis.stride != 0 && positions * axis.stride < length + axis.before) ++positions;
   return positions;
 }
 
-std::int64_t stretched_length(std::int64_t length, int kernel, int stride, int dilation, std::int64_t cut) {
-  return (length - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1 - cut;
+std::int64_t stretched_length(std::int64_t length, const AxisWindow& axis) {
+  return (length - 1) * axis.stride + std::int64_t{axis.dilation} * (axis.kernel - 1) + 1 -
+         (std::int64_t{axis.before} + axis.behind);
 }
 
 Padding same_padding(const Shape& image, const WindowOptions& window, bool more_before) {
-  const auto zeros = [](std::int64_t length, int kernel, int stride, int dilation) {
-    const std::int64_t positions = (length + stride - 1) / stride;
-    return static_cast<int>(std::clamp<std::int64_t>(
-        (positions - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1 - length, 0, 1 << 16));
+  const auto zeros = [](std::int64_t length, const AxisWindow& axis) {
+    const std::int64_t positions = (length + axis.stride - 1) / axis.stride;
+    return static_cast<int>(std::clamp<std::int64_t>(stretched_length(positions, axis) - length, 0, 1 << 16));
   };
-  const int height = zeros(image[2], window.kernel.height, window.stride.height, window.dilation.height);
-  const int width = zeros(image[3], window.kernel.width, window.stride.width, window.dilation.width);
+  const auto [rows, columns] = axes_of({window.kernel, window.stride, {}, window.dilation});
+  const int height = zeros(image[2], rows), width = zeros(image[3], columns);
   const int more = more_before ? 1 : 0, top = (height + more) / 2, left = (width + more) / 2;
   return {top, left, height - top, width - left};
 }
@@ -154,12 +157,9 @@ Source NetworkBuilder::transposed_convolution(std::string name, const Source& in
   const Shape& shape = type(input).shape;
   require_image(name, shape);
   require_groups(name, options.groups, shape[1], channels);
-  const auto& [kernel, stride, padding, dilation] = options.window;
-  const Shape output = {shape[0], channels,
-                        stretched_length(shape[2], kernel.height, stride.height, dilation.height,
-                                         padding.top + padding.bottom - output_padding.height),
-                        stretched_length(shape[3], kernel.width, stride.width, dilation.width,
-                                         padding.left + padding.right - output_padding.width)};
+  const auto [rows, columns] = axes_of(options.window);
+  const Shape output = {shape[0], channels, stretched_length(shape[2], rows) + output_padding.height,
+                        stretched_length(shape[3], columns) + output_padding.width};
   if (output[2] < 1 || output[3] < 1) refuse(name, ": its padding leaves nothing");
   return append_window(node(OperatorKind::transposed_convolution, std::move(name), {input}, output), options);
 }
@@ -208,8 +208,11 @@ Source NetworkBuilder::global_average_pool(std::string name, const Source& input
   return append(node(OperatorKind::global_pool, std::move(name), {input}, output));
 }
 
-Source NetworkBuilder::same_shape(OperatorKind kind, std::string name, const Source& input, std::string function) {
-  return append(node(kind, std::move(name), {input}, type(input).shape, std::move(function)));
+Source NetworkBuilder::same_shape(OperatorKind kind, std::string name, const Source& input, double alpha,
+                                  std::string function) {
+  NetworkNode added = node(kind, std::move(name), {input}, type(input).shape, std::move(function));
+  added.attributes.alpha = alpha;
+  return append(std::move(added));
 }
 
 Source NetworkBuilder::activation(std::string name, const Source& input, std::string function) {
@@ -222,21 +225,17 @@ Source NetworkBuilder::activation(std::string name, const Source& input, std::st
 
 Source NetworkBuilder::activation(std::string name, const Source& input, std::string function, double alpha,
                                   double beta) {
-  const Source added = same_shape(OperatorKind::activation, std::move(name), input, std::move(function));
-  network_.nodes.back().attributes.alpha = alpha;
+  const Source added = same_shape(OperatorKind::activation, std::move(name), input, alpha, std::move(function));
   network_.nodes.back().attributes.beta = beta;
   return added;
 }
 
 Source NetworkBuilder::batch_norm(std::string name, const Source& input, double epsilon) {
-  const Source added = same_shape(OperatorKind::batch_norm, std::move(name), input);
-  network_.nodes.back().attributes.alpha = epsilon;
-  return added;
+  return same_shape(OperatorKind::batch_norm, std::move(name), input, epsilon);
 }
 
 Source NetworkBuilder::layer_norm(std::string name, const Source& input, double epsilon) {
-  const Source added = same_shape(OperatorKind::layer_norm, std::move(name), input);
-  network_.nodes.back().attributes.alpha = epsilon;
+  const Source added = same_shape(OperatorKind::layer_norm, std::move(name), input, epsilon);
   network_.nodes.back().attributes.axes = {static_cast<std::int64_t>(type(input).shape.size()) - 1};
   return added;
 }
@@ -244,8 +243,7 @@ Source NetworkBuilder::layer_norm(std::string name, const Source& input, double 
 Source NetworkBuilder::group_norm(std::string name, const Source& input, int groups, double epsilon) {
   const Shape& shape = type(input).shape;
   require_groups(name, groups, shape.size() < 2 ? 0 : shape[1], groups);
-  const Source added = same_shape(OperatorKind::group_norm, std::move(name), input);
-  network_.nodes.back().attributes.alpha = epsilon;
+  const Source added = same_shape(OperatorKind::group_norm, std::move(name), input, epsilon);
   network_.nodes.back().operation.groups = groups;
   return added;
 }
@@ -271,9 +269,7 @@ Source NetworkBuilder::multiply(std::string name, const Source& left, const Sour
 }
 
 Source NetworkBuilder::multiply_by(std::string name, const Source& input, double constant) {
-  const Source added = same_shape(OperatorKind::multiply, std::move(name), input);
-  network_.nodes.back().attributes.alpha = constant;
-  return added;
+  return same_shape(OperatorKind::multiply, std::move(name), input, constant);
 }
 
 Source NetworkBuilder::concatenate(std::string name, const std::vector<Source>& inputs, std::int64_t axis) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -94,7 +95,9 @@ class NetworkBuilder {
   Network take() { return std::move(network_); }
 
  private:
-  Source same_shape(OperatorKind kind, std::string name, const Source& input, std::string function = "");
+  /// An operator that keeps the shape, with that number as its `alpha`.
+  Source same_shape(OperatorKind kind, std::string name, const Source& input, double alpha = 0,
+                    std::string function = "");
   Source pool(OperatorKind kind, std::string name, const Source& input, const PoolOptions& options);
   Source broadcast(OperatorKind kind, std::string name, const Source& left, const Source& right);
   Source append_window(NetworkNode node, const ConvolutionOptions& options);
@@ -108,13 +111,19 @@ class NetworkBuilder {
 /// and channels, are a global pool, whoever wrote them.
 void set_reduction(NetworkNode& node, const std::string& name, std::vector<std::int64_t> axes, bool of_image);
 
-/// How many positions a window takes along `length` pixels with `before` and `after` zeros around them; 0 where it does
-/// not fit.
-std::int64_t window_positions(std::int64_t length, int kernel, int stride, int dilation, int before, int after,
-                              bool ceil_mode);
+/// A window along one axis, with zeros before and behind.
+struct AxisWindow {
+  int kernel = 1, stride = 1, dilation = 1, before = 0, behind = 0;
+};
 
-/// How long what a transposed convolution makes of `length` pixels is, where it cuts off `cut` of them.
-std::int64_t stretched_length(std::int64_t length, int kernel, int stride, int dilation, std::int64_t cut);
+/// The window along the height and along the width.
+std::array<AxisWindow, 2> axes_of(const WindowOptions& window);
+
+/// How many positions a window takes along `length` pixels and the zeros around them; 0 where it does not fit.
+std::int64_t window_positions(std::int64_t length, const AxisWindow& axis, bool ceil_mode = false);
+
+/// How long what a transposed convolution makes of `length` pixels is: it cuts off as many as there are zeros.
+std::int64_t stretched_length(std::int64_t length, const AxisWindow& axis);
 
 /// Zeros around an image (batch × channels × height × width) so that the window takes ⌈extent / stride⌉ positions along
 /// either side; of an odd number one more lies behind, or before.

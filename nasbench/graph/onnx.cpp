@@ -56,21 +56,24 @@ onnx::AttributeProto& added(onnx::NodeProto& node, const char* name, onnx::Attri
 
 }  // namespace
 
-void add_integers(onnx::NodeProto& node, const char* name, const std::vector<std::int64_t>& values) {
-  onnx::AttributeProto& attribute = added(node, name, onnx::AttributeProto::INTS);
-  for (const std::int64_t value : values) attribute.add_ints(value);
+onnx::NodeProto& add_integers(onnx::NodeProto& node, const char* name, const std::vector<std::int64_t>& values) {
+  added(node, name, onnx::AttributeProto::INTS).mutable_ints()->Add(values.begin(), values.end());
+  return node;
 }
 
-void add_integer(onnx::NodeProto& node, const char* name, std::int64_t value) {
+onnx::NodeProto& add_integer(onnx::NodeProto& node, const char* name, std::int64_t value) {
   added(node, name, onnx::AttributeProto::INT).set_i(value);
+  return node;
 }
 
-void add_real(onnx::NodeProto& node, const char* name, double value) {
+onnx::NodeProto& add_real(onnx::NodeProto& node, const char* name, double value) {
   added(node, name, onnx::AttributeProto::FLOAT).set_f(static_cast<float>(value));
+  return node;
 }
 
-void add_text(onnx::NodeProto& node, const char* name, const std::string& value) {
+onnx::NodeProto& add_text(onnx::NodeProto& node, const char* name, const std::string& value) {
   added(node, name, onnx::AttributeProto::STRING).set_s(value);
+  return node;
 }
 
 OnnxGraphWriter::OnnxGraphWriter(const Network& network, const OnnxOptions& options, onnx::GraphProto& out)
@@ -128,29 +131,31 @@ onnx::NodeProto& OnnxGraphWriter::node(const std::string& type, const std::strin
   return node;
 }
 
-std::string OnnxGraphWriter::step(const std::string& type, const std::string& name,
-                                  const std::vector<std::string>& inputs) {
-  const std::string output = unique(name);
-  node(type, output, inputs).add_output(output);
-  return output;
+onnx::NodeProto& OnnxGraphWriter::step(const std::string& type, const std::string& name,
+                                       const std::vector<std::string>& inputs) {
+  onnx::NodeProto& added = node(type, unique(name), inputs);
+  added.add_output(added.name());
+  return added;
+}
+
+onnx::TensorProto& OnnxGraphWriter::tensor(const std::string& name, int type, const Shape& shape) {
+  onnx::TensorProto& tensor = *out_.add_initializer();
+  tensor.set_name(unique(name));
+  tensor.set_data_type(type);
+  tensor.mutable_dims()->Add(shape.begin(), shape.end());
+  return tensor;
 }
 
 std::string OnnxGraphWriter::constant(const std::string& name, const std::vector<float>& values, const Shape& shape) {
-  onnx::TensorProto& tensor = *out_.add_initializer();
-  tensor.set_name(unique(name));
-  tensor.set_data_type(onnx::TensorProto::FLOAT);
-  for (const std::int64_t extent : shape) tensor.add_dims(extent);
-  tensor.mutable_float_data()->Add(values.begin(), values.end());
-  return tensor.name();
+  onnx::TensorProto& added = tensor(name, onnx::TensorProto::FLOAT, shape);
+  added.mutable_float_data()->Add(values.begin(), values.end());
+  return added.name();
 }
 
 std::string OnnxGraphWriter::integers(const std::string& name, const std::vector<std::int64_t>& values) {
-  onnx::TensorProto& tensor = *out_.add_initializer();
-  tensor.set_name(unique(name));
-  tensor.set_data_type(onnx::TensorProto::INT64);
-  tensor.add_dims(static_cast<std::int64_t>(values.size()));
-  tensor.mutable_int64_data()->Add(values.begin(), values.end());
-  return tensor.name();
+  onnx::TensorProto& added = tensor(name, onnx::TensorProto::INT64, {static_cast<std::int64_t>(values.size())});
+  added.mutable_int64_data()->Add(values.begin(), values.end());
+  return added.name();
 }
 
 const std::string& OnnxGraphWriter::value_of(const Source& source) const {

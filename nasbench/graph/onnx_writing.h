@@ -24,16 +24,16 @@ class OnnxGraphWriter {
 
   const OnnxOptions& options() const { return options_; }
   onnx::NodeProto& node(const std::string& type, const std::string& name, const std::vector<std::string>& inputs);
-  /// As above, with one output of the same name, which is given back.
-  std::string step(const std::string& type, const std::string& name, const std::vector<std::string>& inputs);
+  /// As above, with one output of the same name.
+  onnx::NodeProto& step(const std::string& type, const std::string& name, const std::vector<std::string>& inputs);
   std::string constant(const std::string& name, const std::vector<float>& values, const Shape& shape);
-  std::string number(const std::string& name, double value) { return constant(name, {static_cast<float>(value)}, {}); }
   std::string integers(const std::string& name, const std::vector<std::int64_t>& values);
   /// Whether the value of a global pool still has its two axes of 1.
   bool is_unflattened(const Source& source) const { return unflattened_.count(source) != 0; }
 
  private:
   std::string unique(std::string name);
+  onnx::TensorProto& tensor(const std::string& name, int type, const Shape& shape);
   void name_values();
   void leave_pools_unflattened();
   const std::string& value_of(const Source& source) const;
@@ -54,23 +54,26 @@ struct OnnxNodeWriting {
   const LayerWeights& weights;
   std::vector<std::string> inputs;
   bool unflattened = false;  ///< a global pool whose two axes of 1 its reader flattens
+
+  /// The node that gives its outputs, which are the caller's to name.
+  onnx::NodeProto& last(const std::string& type, const std::vector<std::string>& read);
+  /// A node before it, called NAME_part, and the output of such a one.
+  onnx::NodeProto& inner(const std::string& type, const std::string& part, const std::vector<std::string>& read);
+  std::string step(const std::string& type, const std::string& part, const std::vector<std::string>& read);
+  /// Constants called NAME_part: numbers of that shape, a single number, a list.
+  std::string constant(const std::string& part, const std::vector<float>& values, const Shape& shape);
+  std::string number(const std::string& part, double value);
+  std::string integers(const std::string& part, const std::vector<std::int64_t>& values);
 };
 
-/// Writes the nodes that `writing.node` stands for; the last one, whose outputs are the caller's to name, is given
-/// back. Throws InputError that names the node where ONNX has nothing for it.
+/// Writes the nodes that `writing.node` stands for, and returns the last one, whose outputs are the caller's to name.
+/// Throws InputError that names the node where ONNX has nothing for it.
 onnx::NodeProto& write_operator(OnnxNodeWriting& writing);
 
-void add_integers(onnx::NodeProto& node, const char* name, const std::vector<std::int64_t>& values);
-void add_integer(onnx::NodeProto& node, const char* name, std::int64_t value);
-void add_real(onnx::NodeProto& node, const char* name, double value);
-void add_text(onnx::NodeProto& node, const char* name, const std::string& value);
-
-/// A reshape of `input`, whose one output has the name that is given back.
-std::string reshaped(OnnxNodeWriting& w, const std::string& name, const std::string& input, const Shape& shape);
-
-/// As write_operator(), of norms.
-onnx::NodeProto& batch_norm(OnnxNodeWriting& w);
-onnx::NodeProto& layer_norm(OnnxNodeWriting& w);
-onnx::NodeProto& group_norm(OnnxNodeWriting& w);
+/// Add an attribute, and return the node.
+onnx::NodeProto& add_integers(onnx::NodeProto& node, const char* name, const std::vector<std::int64_t>& values);
+onnx::NodeProto& add_integer(onnx::NodeProto& node, const char* name, std::int64_t value);
+onnx::NodeProto& add_real(onnx::NodeProto& node, const char* name, double value);
+onnx::NodeProto& add_text(onnx::NodeProto& node, const char* name, const std::string& value);
 
 }  // namespace tenshot::nasbench

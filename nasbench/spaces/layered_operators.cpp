@@ -1,6 +1,5 @@
 #include <array>
 #include <cmath>
-#include <tuple>
 
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/spaces/layered_expansion.h"
@@ -18,6 +17,10 @@ constexpr std::array<std::string_view, 8> activations = {"relu", "relu6",   "har
 
 Shape shape_of(std::int64_t channels, std::int64_t height, std::int64_t width) { return {1, channels, height, width}; }
 
+WindowOptions window_of(const OperatorSpecification& s, const Extent& padding) {
+  return {s.kernel, s.stride, {padding.height, padding.width, padding.height, padding.width}, s.dilation};
+}
+
 }  // namespace
 
 void Expansion::require_image(const Entry& entry, Source input) const {
@@ -27,12 +30,9 @@ void Expansion::require_image(const Entry& entry, Source input) const {
 
 Shape Expansion::windowed(const Entry& entry, Source input, std::int64_t channels, const OperatorSpecification& window,
                           const Extent& padding) const {
-  const auto& [kernel, stride, dilation] = std::tie(window.kernel, window.stride, window.dilation);
+  const auto [rows, columns] = axes_of(window_of(window, padding));
   const Shape& from = shape(input);
-  const Shape result = shape_of(
-      channels,
-      window_positions(from[2], kernel.height, stride.height, dilation.height, padding.height, padding.height, false),
-      window_positions(from[3], kernel.width, stride.width, dilation.width, padding.width, padding.width, false));
+  const Shape result = shape_of(channels, window_positions(from[2], rows), window_positions(from[3], columns));
   if (result[2] > 0 && result[3] > 0) return result;
   refuse(entry.place + ": its window leaves nothing of a tensor of " + format_extents(from));
 }
@@ -79,12 +79,10 @@ Source Expansion::append_transposed_convolution(const Entry& entry, Source input
   specification.kind = OperatorKind::transposed_convolution;
   const int channels = read_convolution(entry, input, specification);
   const Extent padding = window(entry, specification), more = extent(entry, "output_padding", 0, {0, 0});
-  const auto& [kernel, stride, dilation] = std::tie(specification.kernel, specification.stride, specification.dilation);
+  const auto [rows, columns] = axes_of(window_of(specification, padding));
   const Shape& from = shape(input);
-  specification.output = shape_of(
-      channels,
-      stretched_length(from[2], kernel.height, stride.height, dilation.height, 2 * padding.height - more.height),
-      stretched_length(from[3], kernel.width, stride.width, dilation.width, 2 * padding.width - more.width));
+  specification.output = shape_of(channels, stretched_length(from[2], rows) + more.height,
+                                  stretched_length(from[3], columns) + more.width);
   if (specification.output[2] < 1 || specification.output[3] < 1)
     refuse(entry.place + ": its padding leaves nothing of a tensor of " + format_extents(from));
   return append_norm_and_activation(entry, push(entry.place, std::move(specification), {input}, padding));

@@ -1,6 +1,6 @@
 // ncnn networks. What is read is sound: its operators have shapes and costs.
 
-#include "nasbench/formats/ncnn_reader.h"
+#include "nasbench/formats/network_file.h"
 #include "tests/fuzz/network_file.h"
 
 using namespace tenshot;

@@ -1,7 +1,7 @@
 // TensorFlow Lite models, as they are and with a size for what they leave open. What is read is sound: its operators
 // have shapes and costs.
 
-#include "nasbench/formats/tflite_reader.h"
+#include "nasbench/formats/network_file.h"
 #include "tests/fuzz/network_file.h"
 
 using namespace tenshot;

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "nasbench/formats/tflite_reader.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporaries.h"
 #include "tests/unit/nasbench/graph/network_text.h"

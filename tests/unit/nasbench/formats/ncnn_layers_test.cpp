@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "nasbench/formats/ncnn_reader.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporaries.h"

@@ -1,7 +1,6 @@
-#include "nasbench/formats/ncnn_reader.h"
-
 #include <gtest/gtest.h>
 
+#include "nasbench/formats/network_file.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporaries.h"
 #include "tests/unit/nasbench/graph/network_text.h"

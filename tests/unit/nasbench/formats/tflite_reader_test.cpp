@@ -1,9 +1,8 @@
-#include "nasbench/formats/tflite_reader.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "nasbench/formats/network_file.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/graph/onnx_reader.h"
