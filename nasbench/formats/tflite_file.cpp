@@ -32,25 +32,67 @@ constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, oper
               operator_options_2 = 13;
 }  // namespace field
 
-/// TensorType; integers of 4 bits count as int8, as ONNX's do.
+/// Of a TensorType; integers of 4 bits count as int8, as ONNX's do.
 ElementType element_type(int type) {
-  switch (type) {
-    case 0: return ElementType::float32;
-    case 1: return ElementType::float16;
-    case 3: return ElementType::uint8;
-    case 6: return ElementType::boolean;
-    case 9:
-    case 17: return ElementType::int8;
-    case 4:
-    case 12: return ElementType::int64;
-    case 7:
-    case 16: return ElementType::int16;
-    case 8:
-    case 10:
-    case 11: return ElementType::float64;
-    case 18: return ElementType::bfloat16;
-    default: return ElementType::int32;
+  using T = ElementType;
+  constexpr std::array<ElementType, 19> types = {
+      T::float32, T::float16, T::int32, T::uint8, T::int64, T::int32, T::boolean, T::int16, T::float64, T::int8,
+      T::float64, T::float64, T::int64, T::int32, T::int32, T::int32, T::int16,   T::int8,  T::bfloat16};
+  return type >= 0 && type < static_cast<int>(types.size()) ? types[static_cast<std::size_t>(type)] : T::int32;
+}
+
+/// A run of a loop's body: the tensors that it takes and gives, and what it computes.
+struct Iteration {
+  std::vector<std::int32_t> inputs, outputs;
+  std::vector<TfliteOperator> operators;
+};
+
+std::optional<std::int64_t> single_number(const TfliteFile& file, std::int32_t tensor) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (tensor < 0) return std::nullopt;
+  const auto numbers = integers_of(file, file.tensors[static_cast<std::size_t>(tensor)]);
+  const bool usual = numbers && numbers->size() == 1 && numbers->front() < most && numbers->front() > -most;
+  return usual ? std::optional(numbers->front()) : std::nullopt;
+}
+
+/// What an iteration adds to what it takes as `tensor`, 0 where it hands that on; nothing where it does anything else.
+std::optional<std::int64_t> step_of(const TfliteFile& file, const Iteration& iteration, std::int32_t tensor) {
+  constexpr std::int32_t add = 0;
+  std::optional<std::int64_t> step;
+  for (std::size_t i = 0; i < iteration.inputs.size(); ++i) {
+    if (iteration.inputs[i] != tensor) continue;
+    std::optional<std::int64_t> own;
+    if (iteration.outputs[i] == tensor) own = 0;
+    for (const TfliteOperator& op : iteration.operators) {
+      if (op.code != add || op.inputs.size() != 2 || op.outputs.front() != iteration.outputs[i]) continue;
+      if (op.inputs[0] == tensor) own = single_number(file, op.inputs[1]);
+      if (op.inputs[1] == tensor) own = single_number(file, op.inputs[0]);
+    }
+    if (!own || (step && step != own)) return std::nullopt;
+    step = own;
   }
+  return step;
+}
+
+/// How often a loop runs that counts up by a constant while its condition finds it less than one; nothing where it is
+/// another.
+std::optional<std::int64_t> iteration_count(const TfliteFile& file, const std::vector<TfliteOperator>& condition,
+                                            const Iteration& iteration) {
+  constexpr std::int32_t less = 58, less_equal = 63, logical_and = 86;
+  std::optional<std::int64_t> least;
+  for (const TfliteOperator& op : condition) {
+    if (op.code == logical_and) continue;
+    if ((op.code != less && op.code != less_equal) || op.inputs.size() != 2) return std::nullopt;
+    const auto start = single_number(file, op.inputs[0]), step = step_of(file, iteration, op.inputs[0]);
+    const auto limit = single_number(file, op.inputs[1]);
+    const bool is_carried = std::count(iteration.inputs.begin(), iteration.inputs.end(), op.inputs[1]) > 0;
+    if (is_carried && step_of(file, iteration, op.inputs[1]) != 0) return std::nullopt;
+    if (!start || !step || !limit || *step < 1) return std::nullopt;
+    const std::int64_t room = *limit + (op.code == less_equal ? 1 : 0) - *start;
+    const std::int64_t count = room <= 0 ? 0 : (room - 1) / *step + 1;
+    least = std::min(least.value_or(count), count);
+  }
+  return least;
 }
 
 class Reader {
@@ -235,7 +277,7 @@ class Reader {
     file_.operators.erase(file_.operators.begin() + before, file_.operators.end());
     Places state = read_body(model, graphs[1], op.inputs, depth);
     if (state.size() != op.inputs.size()) throw FormatError("damaged: a loop does not hand on what it takes");
-    const TfliteIteration iteration = {op.inputs, state, {file_.operators.begin() + before, file_.operators.end()}};
+    const Iteration iteration = {op.inputs, state, {file_.operators.begin() + before, file_.operators.end()}};
     const std::optional<std::int64_t> count = iteration_count(file_, condition, iteration);
     const auto name = static_cast<std::size_t>(op.outputs.empty() ? op.inputs.front() : op.outputs.front());
     if (!count) file_.remarks.push_back(remark_on_open_loop("While", file_.tensors[name].name));
@@ -280,6 +322,28 @@ TfliteFile read_tflite_file(const std::filesystem::path& path) {
   } catch (const FormatError& error) {
     throw FormatError("'" + path.string() + "': " + error.what());
   }
+}
+
+std::optional<std::vector<std::int64_t>> integers_of(const TfliteFile& file, const TfliteTensor& tensor) {
+  constexpr std::uint64_t most = 1024;
+  const int bytes = tensor.file_type == 4 ? 8 : tensor.file_type == 2 ? 4 : tensor.file_type == 7 ? 2 : 1;
+  const bool integer = tensor.file_type == 2 || tensor.file_type == 4 || tensor.file_type == 7 ||
+                       tensor.file_type == 9 || tensor.file_type == 3;
+  const std::uint64_t count = tensor.data.length / static_cast<std::uint64_t>(bytes);
+  if (!tensor.has_data || !integer || count > most) return std::nullopt;
+  if (count != static_cast<std::uint64_t>(element_count(tensor.shape))) return std::nullopt;
+  file.bytes->count_listed(count);
+  std::vector<std::int64_t> numbers;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t place = tensor.data.place + i * static_cast<std::uint64_t>(bytes);
+    FlatFile& from = *file.bytes;
+    numbers.push_back(bytes == 8              ? from.number<std::int64_t>(place)
+                      : bytes == 4            ? from.number<std::int32_t>(place)
+                      : bytes == 2            ? from.number<std::int16_t>(place)
+                      : tensor.file_type == 9 ? std::int64_t{from.number<std::int8_t>(place)}
+                                              : std::int64_t{from.number<std::uint8_t>(place)});
+  }
+  return numbers;
 }
 
 }  // namespace tenshot::nasbench

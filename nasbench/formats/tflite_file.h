@@ -49,17 +49,6 @@ struct TfliteFile {
 /// operator_limit operators.
 TfliteFile read_tflite_file(const std::filesystem::path& path);
 
-/// A run of a loop's body: the tensors that it takes and gives, and what it computes.
-struct TfliteIteration {
-  std::vector<std::int32_t> inputs, outputs;
-  std::vector<TfliteOperator> operators;
-};
-
-/// How often a loop runs that counts up by a constant while its condition finds it less than one; nothing where it is
-/// another.
-std::optional<std::int64_t> iteration_count(const TfliteFile& file, const std::vector<TfliteOperator>& condition,
-                                            const TfliteIteration& iteration);
-
 /// The numbers of a constant of integers; nothing where it has none, more than 1,024, or other types.
 std::optional<std::vector<std::int64_t>> integers_of(const TfliteFile& file, const TfliteTensor& tensor);
 

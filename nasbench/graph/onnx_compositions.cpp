@@ -1,7 +1,6 @@
 
 #include <algorithm>
 
-#include "nasbench/graph/onnx_conversion.h"
 #include "nasbench/graph/onnx_operators.h"
 #include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/graph/onnx_steps.h"
@@ -17,7 +16,8 @@ struct Factor {
   Shape shape;
 };
 
-Factor factor_of(const OnnxSteps& steps, const onnx::NodeProto& node, const OnnxValue& value, const char* side) {
+Factor factor_of(const OnnxSteps& steps, const OnnxNode& node, std::size_t input, const char* side) {
+  const OnnxValue& value = node.input(input);
   const std::vector<std::int64_t> axes = factor_axes(node, value.shape.size(), side);
   Factor factor{value.constant, value.source, {}};
   for (const std::int64_t axis : axes) factor.shape.push_back(value.shape[static_cast<std::size_t>(axis)]);
@@ -62,7 +62,7 @@ std::optional<Source> general_product(const OnnxSteps& steps, const onnx::NodePr
   if (given(inputs, 1) == nullptr) return std::nullopt;
   const OnnxValue* addend = given(inputs, 2);
   if (addend != nullptr && real_attribute(node, "beta", 1) == 0) addend = nullptr;
-  const Factor left = factor_of(steps, node, *inputs[0], "A"), right = factor_of(steps, node, *inputs[1], "B");
+  const Factor left = factor_of(steps, {node, inputs}, 0, "A"), right = factor_of(steps, {node, inputs}, 1, "B");
   std::optional<Source> sum = product(steps, left, right, outputs[0].shape);
   if (!sum) return std::nullopt;
   if (addend != nullptr && addend->constant) sum = steps.add_constant(*sum, addend->stored);
@@ -108,18 +108,50 @@ std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& no
   return std::nullopt;
 }
 
-std::vector<StoredTensor> tensors_of_step(std::int64_t parameters, const std::vector<StoredTensor>& stored,
-                                          std::set<std::string>& taken) {
-  const StoredTensor* found = nullptr;
-  for (const StoredTensor& tensor : stored) {
-    if (tensor.elements != parameters) continue;
-    const bool is_free = taken.count(tensor.name) == 0;
-    if (found == nullptr || is_free) found = &tensor;
-    if (is_free) break;
+NetworkNode OnnxSteps::node(OperatorKind kind, const Source& input, Shape output, std::string name,
+                            std::vector<Shape> constants) const {
+  NetworkNode node = builder_.node(kind, name_, {input}, std::move(output), std::move(name));
+  node.operation.constants = std::move(constants);
+  return node;
+}
+
+Source OnnxSteps::append(NetworkNode node) const {
+  node.name = name_;
+  return builder_.append(std::move(node));
+}
+
+Source OnnxSteps::diagonal(const Source& input, Shape to) const {
+  return append(node(OperatorKind::opaque, input, std::move(to), "Einsum"));
+}
+
+Source OnnxSteps::sum_over(const Source& input, const std::vector<std::int64_t>& axes) const {
+  if (axes.empty()) return input;
+  Shape output;
+  for (std::size_t i = 0; i < shape(input).size(); ++i) {
+    if (std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) == axes.end()) {
+      output.push_back(shape(input)[i]);
+    }
   }
-  if (found == nullptr) return stored;
-  taken.insert(found->name);
-  return {*found};
+  NetworkNode sum = node(OperatorKind::reduce, input, std::move(output), "sum");
+  sum.attributes.axes = axes;
+  return append(std::move(sum));
+}
+
+Source OnnxSteps::constant_product(const Source& input, const Shape& constant, Shape output) const {
+  return append(node(OperatorKind::opaque, input, std::move(output), "MatMul", {constant}));
+}
+
+Source OnnxSteps::multiply_by(const Source& input, const Shape& constant) const {
+  return append(node(OperatorKind::multiply, input, shape(input), "", {constant}));
+}
+
+Source OnnxSteps::add_constant(const Source& input, const Shape& constant) const {
+  NetworkNode sum = node(OperatorKind::add, input, shape(input), "", {constant});
+  if (element_count(constant) == 1) {
+    sum.attributes.alpha = 1;
+    sum.operation.constants.clear();
+  }
+  return append(std::move(sum));
 }
 
 }  // namespace tenshot::nasbench

@@ -245,14 +245,14 @@ std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string
   return contraction.ordered(result, equation.output);
 }
 
-OnnxTypes einsum_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+OnnxTypes einsum_types(const OnnxNode& node) {
   std::vector<Shape> shapes;
-  for (const OnnxValue* input : inputs) {
+  for (const OnnxValue* input : node.inputs) {
     if (input == nullptr) return std::nullopt;
     shapes.push_back(input->shape);
   }
-  const Equation equation = parse(text_attribute(node, "equation", ""), shapes);
-  return one_type(*inputs[0], extents_of(equation, equation.output));
+  const Equation equation = parse(node.text("equation", ""), shapes);
+  return one_type(node.element(), extents_of(equation, equation.output));
 }
 
 }  // namespace tenshot::nasbench

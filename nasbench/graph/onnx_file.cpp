@@ -20,20 +20,15 @@ constexpr std::uint32_t varint_type = 0, fixed64_type = 1, bytes_type = 2, fixed
 enum class Message { model, graph, node, attribute, tensor, sparse, function, other };
 
 Message child_of(Message message, std::uint32_t field) {
-  switch (message) {
-    case Message::model: return field == 7 ? Message::graph : field == 25 ? Message::function : Message::other;
-    case Message::function: return field == 7 ? Message::node : Message::other;
-    case Message::graph:
-      return field == 1 ? Message::node : field == 5 ? Message::tensor : field == 15 ? Message::sparse : Message::other;
-    case Message::sparse: return field == 1 || field == 2 ? Message::tensor : Message::other;
-    case Message::node: return field == 5 ? Message::attribute : Message::other;
-    case Message::attribute:
-      return field == 5 || field == 10   ? Message::tensor
-             : field == 6 || field == 11 ? Message::graph
-             : field == 22               ? Message::sparse
-                                         : Message::other;
-    default: return Message::other;
-  }
+  using M = Message;
+  static const std::map<std::pair<Message, std::uint32_t>, Message> children = {
+      {{M::model, 7}, M::graph},      {{M::model, 25}, M::function},   {{M::function, 7}, M::node},
+      {{M::graph, 1}, M::node},       {{M::graph, 5}, M::tensor},      {{M::graph, 15}, M::sparse},
+      {{M::sparse, 1}, M::tensor},    {{M::sparse, 2}, M::tensor},     {{M::node, 5}, M::attribute},
+      {{M::attribute, 5}, M::tensor}, {{M::attribute, 10}, M::tensor}, {{M::attribute, 6}, M::graph},
+      {{M::attribute, 11}, M::graph}, {{M::attribute, 22}, M::sparse}};
+  const auto child = children.find({message, field});
+  return child == children.end() ? Message::other : child->second;
 }
 
 /// Fields that nothing here reads: numbers of large tensors, documentation, training.

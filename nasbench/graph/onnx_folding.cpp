@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "nasbench/graph/limits.h"
@@ -15,19 +16,93 @@ namespace {
 using onnx::TensorProto;
 using Result = std::optional<OnnxValue>;
 
-Result shape_of(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  Shape shape = inputs[0]->shape;
+using Whole = std::optional<std::int64_t>;
+
+template <bool (*overflows)(std::int64_t, std::int64_t, std::int64_t*)>
+Whole checked(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  return overflows(a, b, &result) ? Whole() : result;
+}
+bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t* c) { return __builtin_add_overflow(a, b, c); }
+bool subtract_overflows(std::int64_t a, std::int64_t b, std::int64_t* c) { return __builtin_sub_overflow(a, b, c); }
+bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t* c) { return __builtin_mul_overflow(a, b, c); }
+Whole quotient(std::int64_t a, std::int64_t b) {
+  return b == 0 || b == -1 ? (b == 0 ? Whole() : checked<subtract_overflows>(0, a)) : a / b;
+}
+Whole remainder(std::int64_t a, std::int64_t b) {
+  if (b == 0) return Whole();
+  if (b == -1) return 0;
+  const std::int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+/// What is made of two numbers: of integers, nothing where that overflows, and of reals.
+struct PairFunction {
+  std::function<Whole(std::int64_t, std::int64_t)> of_integers;
+  std::function<double(double, double)> of_reals;
+  bool is_truth = false;
+};
+
+template <class Function>
+PairFunction of_either(Function function, bool is_truth = false) {
+  return {function, function, is_truth};
+}
+
+const std::map<std::string, PairFunction>& pair_functions() {
+  const auto power = [](auto a, auto b) { return std::pow(static_cast<double>(a), static_cast<double>(b)); };
+  const auto whole_power = [power](std::int64_t a, std::int64_t b) -> Whole {
+    return std::abs(power(a, b)) < 9e15 ? Whole(whole_number(power(a, b))) : Whole();
+  };
+  static const std::map<std::string, PairFunction> table = {
+      {"Add", {checked<add_overflows>, std::plus<double>()}},
+      {"Sub", {checked<subtract_overflows>, std::minus<double>()}},
+      {"Mul", {checked<multiply_overflows>, std::multiplies<double>()}},
+      {"Div", {quotient, std::divides<double>()}},
+      {"Mod", {remainder, [](double a, double b) { return std::fmod(a, b); }}},
+      {"Pow", {whole_power, power}},
+      {"Min", of_either([](auto a, auto b) { return std::min(a, b); })},
+      {"Max", of_either([](auto a, auto b) { return std::max(a, b); })},
+      {"Equal", of_either([](auto a, auto b) { return a == b; }, true)},
+      {"Less", of_either([](auto a, auto b) { return a < b; }, true)},
+      {"Greater", of_either([](auto a, auto b) { return a > b; }, true)},
+      {"LessOrEqual", of_either([](auto a, auto b) { return a <= b; }, true)},
+      {"GreaterOrEqual", of_either([](auto a, auto b) { return a >= b; }, true)},
+      {"Xor", of_either([](auto a, auto b) { return (a != 0) != (b != 0); }, true)},
+      {"And", of_either([](auto a, auto b) { return a != 0 && b != 0; }, true)},
+      {"Or", of_either([](auto a, auto b) { return a != 0 || b != 0; }, true)}};
+  return table;
+}
+
+using Function = double (*)(double);
+
+/// Functions of reals. Integers stay as they are, but for Abs and Neg.
+const std::map<std::string, Function>& functions() {
+  static const std::map<std::string, Function> table = {{"Floor", std::floor},
+                                                        {"Ceil", std::ceil},
+                                                        {"Round", std::nearbyint},
+                                                        {"Sqrt", std::sqrt},
+                                                        {"Exp", std::exp},
+                                                        {"Log", std::log},
+                                                        {"Sin", std::sin},
+                                                        {"Cos", std::cos},
+                                                        {"Abs", std::abs},
+                                                        {"Neg", [](double x) { return -x; }},
+                                                        {"Reciprocal", [](double x) { return 1 / x; }}};
+  return table;
+}
+
+Result shape_of(const OnnxNode& node) {
+  Shape shape = node.shape();
   const auto rank = static_cast<std::int64_t>(shape.size());
   const auto clamped = [&](std::int64_t end) { return std::clamp<std::int64_t>(end < 0 ? end + rank : end, 0, rank); };
-  const std::int64_t start = clamped(integer_attribute(node, "start", 0)),
-                     end = clamped(integer_attribute(node, "end", rank));
+  const std::int64_t start = clamped(node.integer("start")), end = clamped(node.integer("end", rank));
   const std::int64_t count = std::max<std::int64_t>(end - start, 0);
   return constant_integers({count}, Shape(shape.begin() + start, shape.begin() + start + count));
 }
 
-Result unsqueeze(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  std::vector<std::int64_t> axes = listed_numbers(node, inputs, "axes", 1);
-  Shape shape = inputs[0]->shape;
+Result unsqueeze(const OnnxNode& node) {
+  std::vector<std::int64_t> axes = node.listed("axes", 1);
+  Shape shape = node.shape();
   const std::size_t rank = shape.size() + axes.size();
   if (rank > 16) return std::nullopt;
   for (std::int64_t& axis : axes) axis = static_cast<std::int64_t>(front_axis(axis, rank));
@@ -36,30 +111,30 @@ Result unsqueeze(const onnx::NodeProto& node, const OnnxInputs& inputs) {
     if (axis > static_cast<std::int64_t>(shape.size())) throw FormatError("an axis stands twice among its axes");
     shape.insert(shape.begin() + axis, 1);
   }
-  return constant_of(shape, inputs[0]->element, *inputs[0]->numbers);
+  return constant_of(shape, node.element(), node.data());
 }
 
-Result squeeze(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const std::vector<std::int64_t> axes = listed_numbers(node, inputs, "axes", 1);
-  std::vector<bool> dropped(inputs[0]->shape.size(), axes.empty());
+Result squeeze(const OnnxNode& node) {
+  const std::vector<std::int64_t> axes = node.listed("axes", 1);
+  std::vector<bool> dropped(node.shape().size(), axes.empty());
   for (const std::int64_t axis : axes) dropped[front_axis(axis, dropped.size())] = true;
   Shape shape;
   for (std::size_t i = 0; i < dropped.size(); ++i) {
-    if (!dropped[i] || inputs[0]->shape[i] != 1) shape.push_back(inputs[0]->shape[i]);
+    if (!dropped[i] || node.shape()[i] != 1) shape.push_back(node.shape()[i]);
   }
-  return constant_of(shape, inputs[0]->element, *inputs[0]->numbers);
+  return constant_of(shape, node.element(), node.data());
 }
 
-Result reshape(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  if (!known(inputs, 1)) return std::nullopt;
-  Shape shape = whole_numbers(*inputs[1]);
+Result reshape(const OnnxNode& node) {
+  if (!node.known(1)) return std::nullopt;
+  Shape shape = node.numbers(1);
   if (shape.size() > 16) return std::nullopt;
-  const auto count = static_cast<std::int64_t>(inputs[0]->numbers->size());
+  const auto count = static_cast<std::int64_t>(node.data().size());
   std::int64_t others = 1;
   std::int64_t* open = nullptr;
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 0 && i < inputs[0]->shape.size() && integer_attribute(node, "allowzero", 0) == 0) {
-      shape[i] = inputs[0]->shape[i];
+    if (shape[i] == 0 && i < node.shape().size() && !node.flag("allowzero")) {
+      shape[i] = node.shape()[i];
     }
     if (shape[i] == -1 && open == nullptr) {
       open = &shape[i];
@@ -69,21 +144,21 @@ Result reshape(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   }
   if (open != nullptr) *open = others == 0 ? 0 : count / others;
   if (element_count(shape) != count) return std::nullopt;
-  return constant_of(shape, inputs[0]->element, *inputs[0]->numbers);
+  return constant_of(shape, node.element(), node.data());
 }
 
-Result cast(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const auto target = static_cast<int>(integer_attribute(node, "to", TensorProto::FLOAT));
+Result cast(const OnnxNode& node) {
+  const auto target = static_cast<int>(node.integer("to", TensorProto::FLOAT));
   Numbers numbers;
-  for (std::size_t i = 0; i < inputs[0]->numbers->size(); ++i) {
+  for (std::size_t i = 0; i < node.data().size(); ++i) {
     if (is_integer(target)) {
       const bool truth = target == TensorProto::BOOL;
-      numbers.integers.push_back(truth ? inputs[0]->numbers->real(i) != 0 : inputs[0]->numbers->whole(i));
+      numbers.integers.push_back(truth ? node.data().real(i) != 0 : node.data().whole(i));
     } else {
-      numbers.reals.push_back(inputs[0]->numbers->real(i));
+      numbers.reals.push_back(node.data().real(i));
     }
   }
-  return constant_of(inputs[0]->shape, target, std::move(numbers));
+  return constant_of(node.shape(), target, std::move(numbers));
 }
 
 Result filled(Shape shape, int element, const Numbers& value) {
@@ -96,47 +171,84 @@ Result filled(Shape shape, int element, const Numbers& value) {
   return constant_of(std::move(shape), element, std::move(numbers));
 }
 
-Result constant_of_shape(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const onnx::AttributeProto* value = attribute(node, "value");
+Result constant_of_shape(const OnnxNode& node) {
+  const onnx::AttributeProto* value = node.attribute("value");
   Numbers zero;
   zero.integer = false;
   zero.reals = {0};
-  if (value == nullptr) return filled(whole_numbers(*inputs[0]), TensorProto::FLOAT, zero);
+  if (value == nullptr) return filled(node.numbers(0), TensorProto::FLOAT, zero);
   const std::optional<Numbers> numbers = numbers_of(value->t());
-  return numbers ? filled(whole_numbers(*inputs[0]), value->t().data_type(), *numbers) : std::nullopt;
+  return numbers ? filled(node.numbers(0), value->t().data_type(), *numbers) : std::nullopt;
 }
 
 /// As many numbers as lie from the first to before the second.
-Result range(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  if (!known(inputs, 1) || !known(inputs, 2)) return std::nullopt;
-  for (const OnnxValue* input : inputs) {
-    if (input == nullptr || input->numbers->size() != 1) throw FormatError("it counts from one number to one number");
+Result range(const OnnxNode& node) {
+  if (!node.known(1) || !node.known(2)) return std::nullopt;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!node.has(i) || node.data(i).size() != 1) throw FormatError("it counts from one number to one number");
   }
-  const double start = inputs[0]->numbers->real(0), end = inputs[1]->numbers->real(0),
-               step = inputs[2]->numbers->real(0);
+  const double start = node.data().real(0), end = node.data(1).real(0), step = node.data(2).real(0);
   if (step == 0) throw FormatError("it counts in steps of 0");
   const double count = std::ceil((end - start) / step);
   if (!(count <= static_cast<double>(kept_numbers)) || std::abs(start) > 1e15 || std::abs(end) > 1e15) {
     return std::nullopt;
   }
   Numbers numbers;
-  numbers.integer = inputs[0]->numbers->integer;
+  numbers.integer = node.data().integer;
   for (int i = 0; i < count; ++i) append_real(start + step * i, numbers.integer, numbers);
   const auto length = static_cast<std::int64_t>(numbers.size());
-  return constant_of({length}, inputs[0]->element, std::move(numbers));
+  return constant_of({length}, node.element(), std::move(numbers));
 }
 
-Result where(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  if (!known(inputs, 1) || !known(inputs, 2) || inputs[1]->element != inputs[2]->element) return std::nullopt;
-  const Shape shape = broadcast_shape(inputs[0]->shape, broadcast_shape(inputs[1]->shape, inputs[2]->shape));
+Result where(const OnnxNode& node) {
+  if (!node.known(1) || !node.known(2) || node.input(1).element != node.element(2)) return std::nullopt;
+  const Shape shape = broadcast_shape(node.shape(), broadcast_shape(node.shape(1), node.shape(2)));
   if (element_count(shape) > kept_numbers) return std::nullopt;
   Numbers numbers;
   for (std::size_t i = 0; i < static_cast<std::size_t>(element_count(shape)); ++i) {
-    const bool chosen = inputs[0]->numbers->whole(broadcast_index(inputs[0]->shape, shape, i)) != 0;
-    const OnnxValue& from = *inputs[chosen ? 1 : 2];
+    const bool chosen = node.data().whole(broadcast_index(node.shape(), shape, i)) != 0;
+    const OnnxValue& from = node.input(chosen ? 1 : 2);
     append_number(*from.numbers, broadcast_index(from.shape, shape, i), numbers);
   }
-  return constant_of(shape, inputs[1]->element, std::move(numbers));
+  return constant_of(shape, node.input(1).element, std::move(numbers));
+}
+
+/// Arithmetic, comparisons and logic.
+Result function_of_pair(const OnnxNode& node) {
+  if (node.inputs.size() != 2 || !node.has(1)) return std::nullopt;
+  const OnnxValue &left = node.input(), &right = node.input(1);
+  const PairFunction& function = pair_functions().at(node.type());
+  const int element = function.is_truth ? static_cast<int>(TensorProto::BOOL) : left.element;
+  const Shape shape = broadcast_shape(left.shape, right.shape);
+  const std::int64_t count = element_count(shape);
+  if (count > kept_numbers) return std::nullopt;
+  Numbers numbers;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    const std::size_t a = broadcast_index(left.shape, shape, i), b = broadcast_index(right.shape, shape, i);
+    if (!left.numbers->integer || !right.numbers->integer) {
+      append_real(function.of_reals(left.numbers->real(a), right.numbers->real(b)), is_integer(element), numbers);
+      continue;
+    }
+    const Whole value = function.of_integers(left.numbers->whole(a), right.numbers->whole(b));
+    if (!value) throw FormatError("the integers of a shape overflow, or are divided by 0");
+    numbers.integers.push_back(*value);
+  }
+  return constant_of(shape, element, std::move(numbers));
+}
+
+/// The identity and functions.
+Result function_of_one(const OnnxNode& node) {
+  const std::string& type = node.type();
+  OnnxValue value = node.input();
+  for (std::int64_t& number : value.numbers->integers) {
+    if (type == "Not") number = number == 0 ? 1 : 0;
+    if (type == "Neg" || (type == "Abs" && number < 0)) number = quotient(number, -1).value_or(0);
+  }
+  const auto function = functions().find(type);
+  for (double& number : value.numbers->reals) {
+    if (function != functions().end()) number = function->second(number);
+  }
+  return constant_of(value.shape, value.element, *value.numbers);
 }
 
 const std::map<std::string, TensorFold*>& folds() {
@@ -145,8 +257,8 @@ const std::map<std::string, TensorFold*>& folds() {
        {fold_concat, "Concat"},
        {constant_of_shape, "ConstantOfShape"},
        {fold_expand, "Expand"},
-       {fold_one, "Identity Not Neg Abs Floor Ceil Round Sqrt Exp Log Sin Cos Reciprocal"},
-       {fold_pair, "Add Sub Mul Div Mod Pow Min Max Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor"},
+       {function_of_one, "Identity Not Neg Abs Floor Ceil Round Sqrt Exp Log Sin Cos Reciprocal"},
+       {function_of_pair, "Add Sub Mul Div Mod Pow Min Max Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor"},
        {fold_gather, "Gather"},
        {fold_non_zero, "NonZero"},
        {range, "Range"},
@@ -161,27 +273,58 @@ const std::map<std::string, TensorFold*>& folds() {
   return table;
 }
 
-bool all_known(const OnnxInputs& inputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i] != nullptr && !known(inputs, i)) return false;
-  }
-  return true;
+bool all_known(const OnnxNode& node) {
+  return std::all_of(node.inputs.begin(), node.inputs.end(),
+                     [](const OnnxValue* input) { return input == nullptr || (input->constant && input->numbers); });
 }
 
 }  // namespace
 
-std::optional<OnnxValues> folded(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const std::string& type = node.op_type();
-  if (inputs.empty() || inputs[0] == nullptr) return std::nullopt;
-  if (type == "Split" && all_known(inputs)) return fold_split(node, inputs);
-  if (node.output_size() != 1) return std::nullopt;
+OnnxValue constant_of(Shape shape, int element, Numbers numbers) {
+  OnnxValue value;
+  value.constant = true;
+  value.shape = value.stored = std::move(shape);
+  value.element = element;
+  numbers.integer = is_integer(element);
+  for (double& number : numbers.reals) {  // a size that is rounded to a whole number depends on the last bit
+    if (element == TensorProto::FLOAT) number = static_cast<float>(number);
+  }
+  value.numbers = std::move(numbers);
+  return value;
+}
+
+OnnxValue constant_integers(Shape shape, std::vector<std::int64_t> integers, int element) {
+  Numbers numbers;
+  numbers.integers = std::move(integers);
+  return constant_of(std::move(shape), element, std::move(numbers));
+}
+
+std::size_t broadcast_index(const Shape& shape, const Shape& target, std::size_t index) {
+  std::size_t result = 0, stride = 1;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    const auto extent = static_cast<std::size_t>(target[target.size() - 1 - i]);
+    if (i < shape.size()) {
+      const auto own = static_cast<std::size_t>(shape[shape.size() - 1 - i]);
+      if (own != 1) result += index % extent * stride;
+      stride *= own;
+    }
+    index /= extent;
+  }
+  return result;
+}
+
+std::optional<OnnxValues> folded(const OnnxNode& node) {
+  const std::string& type = node.type();
+  if (!node.has(0)) return std::nullopt;
+  if (type == "Split" && all_known(node)) return fold_split(node);
+  if (node.outputs() != 1) return std::nullopt;
   Result result;
   if (type == "Shape") {
-    result = shape_of(node, inputs);
+    result = shape_of(node);
   } else if (type == "Size") {
-    result = constant_integers({}, {element_count(inputs[0]->shape)});
-  } else if (const auto fold = folds().find(type); fold != folds().end() && all_known(inputs)) {
-    result = fold->second(node, inputs);
+    result = constant_integers({}, {element_count(node.shape())});
+  } else if (const auto fold = folds().find(type); fold != folds().end() && all_known(node)) {
+    result = fold->second(node);
   }
   if (!result) return std::nullopt;
   return OnnxValues{*result};

@@ -14,26 +14,17 @@ namespace tenshot::nasbench {
 /// The outputs of a node whose inputs are all small constants, or that asks for a tensor's shape: shapes as exporters
 /// compute them. Nothing where the operator is none of those that do, or its result would not be small. A missing
 /// optional input is a null pointer. Throws FormatError on inputs that make no sense (an index beyond the end).
-std::optional<OnnxValues> folded(const onnx::NodeProto& node, const OnnxInputs& inputs);
+std::optional<OnnxValues> folded(const OnnxNode& node);
 
-/// Every function takes the node and its inputs, which are all known constants, and gives its first output, or nothing
+/// Every function takes a node whose inputs are all known constants, and gives its first output, or nothing
 /// where the node is in a form that is not computed here. All throw FormatError on inputs that make no sense.
-using TensorFold = std::optional<OnnxValue>(const onnx::NodeProto& node, const OnnxInputs& inputs);
+using TensorFold = std::optional<OnnxValue>(const OnnxNode& node);
 
-/// Reductions are ReduceProd, ReduceSum, ReduceMax and ReduceMin; of pairs arithmetic, comparisons and logic; of one
-/// the identity and functions.
+/// Reductions are ReduceProd, ReduceSum, ReduceMax and ReduceMin.
 TensorFold fold_gather, fold_concat, fold_slice, fold_transpose, fold_tile, fold_expand, fold_non_zero, fold_reduction;
-TensorFold fold_pair, fold_one;
 /// All outputs of a Split.
-std::optional<OnnxValues> fold_split(const onnx::NodeProto& node, const OnnxInputs& inputs);
+std::optional<OnnxValues> fold_split(const OnnxNode& node);
 
-/// Whether there is an input of that number, and its numbers are known.
-bool known(const OnnxInputs& inputs, std::size_t i);
-/// The numbers of a known constant as integers.
-std::vector<std::int64_t> whole_numbers(const OnnxValue& value);
-/// Attribute `name`, or, since later opsets have it there, input `index`; empty where neither is there.
-std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const OnnxInputs& inputs, const char* name,
-                                         std::size_t index);
 /// Adds a real, cut to an integer where `as_integer`, to `target`.
 void append_real(double real, bool as_integer, Numbers& target);
 /// Adds element `from` of `source` to `target`.

@@ -54,6 +54,22 @@ void trace_origins(const onnx::NodeProto& node, const OnnxInputs& inputs, const 
   }
 }
 
+/// The tensors among `stored` that a step of so many parameters is made of: one of that size, better one that no step
+/// before it has `taken`; all where there is none.
+std::vector<StoredTensor> tensors_of_step(std::int64_t parameters, const std::vector<StoredTensor>& stored,
+                                          std::set<std::string>& taken) {
+  const StoredTensor* found = nullptr;
+  for (const StoredTensor& tensor : stored) {
+    if (tensor.elements != parameters) continue;
+    const bool is_free = taken.count(tensor.name) == 0;
+    if (found == nullptr || is_free) found = &tensor;
+    if (is_free) break;
+  }
+  if (found == nullptr) return stored;
+  taken.insert(found->name);
+  return {*found};
+}
+
 }  // namespace
 
 OnnxGraphReader::OnnxGraphReader(OnnxFile file, const OnnxReadOptions& options)
@@ -182,7 +198,7 @@ bool OnnxGraphReader::read_special(const onnx::NodeProto& node, const OnnxInputs
 
 bool OnnxGraphReader::read_folded(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (!is_standard(node)) return false;
-  std::optional<OnnxValues> results = folded(node, inputs);
+  std::optional<OnnxValues> results = folded({node, inputs});
   if (!results) return false;
   const bool asks_for_shape = node.op_type() == "Shape" || node.op_type() == "Size";
   const bool repeats = node.op_type() == "Expand" || node.op_type() == "Tile";

@@ -139,7 +139,7 @@ std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64
   // What a body computes is not looked into, and libonnx crashes where there is none.
   const std::string& kind = node.op_type();
   if (has_sub_graph(node) || kind == "If" || kind == "Loop" || kind == "Scan" || kind == "SequenceMap") return types;
-  if (std::optional<std::vector<InferredType>> own = own_types(node, opset, inputs)) {
+  if (std::optional<std::vector<InferredType>> own = own_types({node, inputs}, opset)) {
     own->resize(types.size());
     return std::move(*own);
   }

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "nasbench/graph/onnx_conversion.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
@@ -135,7 +134,7 @@ NetworkNode operator_of(const onnx::NodeProto& node, const OnnxInputs& inputs, c
   NetworkNode known = opaque;
   known.operation.kind = rule->second.kind;
   known.operation.name.clear();
-  Conversion conversion{node, inputs, outputs, known};
+  Conversion conversion{{node, inputs}, outputs, known};
   if (!rule->second.convert(conversion)) return opaque;
   const bool implied = known.operation.kind == OperatorKind::convolution ||
                        known.operation.kind == OperatorKind::linear ||

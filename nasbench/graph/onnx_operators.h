@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "nasbench/graph/network.h"
+#include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_steps.h"
-#include "nasbench/graph/onnx_values.h"
 
 namespace tenshot::nasbench {
 
@@ -23,9 +24,49 @@ NetworkNode operator_of(const onnx::NodeProto& node, const OnnxInputs& inputs, c
 std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& node, const OnnxInputs& inputs,
                                const OnnxValues& outputs);
 
-/// The tensors among `stored` that a step of so many parameters is made of: one of that size, better one that no step
-/// before it has `taken`; all where there is none.
-std::vector<StoredTensor> tensors_of_step(std::int64_t parameters, const std::vector<StoredTensor>& stored,
-                                          std::set<std::string>& taken);
+namespace onnx_conversions {
+
+// What the sources that read ONNX operators share. Needs ONNX's headers: for those sources only.
+
+/// A node on its way to an operator: what it is made of, and what is made of it.
+struct Conversion : OnnxNode {
+  const OnnxValues& outputs;
+  NetworkNode& result;
+
+  bool is_constant(std::size_t i) const { return has(i) && inputs[i]->constant; }
+  bool is_computed(std::size_t i) const { return has(i) && !inputs[i]->constant; }
+  /// An axis of the first input, counted from the front.
+  std::int64_t first_axis(const char* name, std::int64_t otherwise) const {
+    const std::int64_t axis = integer(name, otherwise);
+    return axis < 0 ? axis + static_cast<std::int64_t>(shape().size()) : axis;
+  }
+};
+
+inline void keep_first_input(Conversion& c) {
+  c.result.inputs = {c.inputs[0]->source};
+  c.result.operation.inputs = {c.shape(0)};
+}
+
+/// Checked by inferred_types().
+inline int small(std::int64_t number) { return static_cast<int>(number); }
+
+/// A conversion fills in Conversion::result and says whether it has understood the node; if not, the node is opaque.
+/// All throw FormatError where the node contradicts itself. Functions of this type are declared by it.
+using Convert = bool(Conversion&);
+
+Convert convolution, gemm, matrix_product, packed_product, packed_rows, experts, recurrent_attention, pool, global_pool;
+Convert activation, clip, elementwise, quantised_pair;
+Convert with_axis, quantised_concat, split, slice, gather, first_input_alone, pad, resize, transpose;
+Convert batch_norm, layer_norm, group_norm, reduce;
+
+/// Where a product with weights has its bias among its inputs; beyond all of them where it has none.
+std::size_t bias_place(const onnx::NodeProto& node);
+
+/// ONNX types of functions of one tensor, of two, and of reductions, and what the network calls them.
+const std::map<std::string, std::string>& activation_names();
+const std::map<std::string, std::string>& elementwise_names();
+const std::map<std::string, std::string>& reduction_names();
+
+}  // namespace onnx_conversions
 
 }  // namespace tenshot::nasbench

@@ -225,10 +225,12 @@ bool OnnxGraphReader::read_sequence_map(const onnx::NodeProto& node, const OnnxI
 
 /// A Split with parts that are empty is one without them: they are constants.
 bool OnnxGraphReader::read_split(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const auto sizes = inputs[0]->constant ? std::nullopt : split_sizes(node, inputs);
+  const auto sizes = inputs[0]->constant ? std::nullopt : split_sizes({node, inputs});
   if (!sizes || std::count(sizes->begin(), sizes->end(), 0) == 0) return false;
-  OnnxValue none = typed_as(*inputs[0], inputs[0]->shape);
+  OnnxValue none;
   none.constant = true;
+  none.element = inputs[0]->element;
+  none.shape = inputs[0]->shape;
   none.shape[front_axis(integer_attribute(node, "axis", 0), none.shape.size())] = 0;
   none.stored = none.shape;
   onnx::NodeProto rest;

@@ -15,166 +15,156 @@
 namespace tenshot::nasbench {
 namespace {
 
-OnnxTypes broadcast(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  if (given(inputs, 1) == nullptr) return std::nullopt;
-  OnnxTypes types = one_type(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[1]->shape));
-  if (node.op_type().find("OrEqual") != std::string::npos) types->front()->element = onnx::TensorProto::BOOL;
+OnnxTypes broadcast(const OnnxNode& node) {
+  if (!node.has(1)) return std::nullopt;
+  OnnxTypes types = one_type(node.element(), broadcast_shape(node.shape(), node.shape(1)));
+  if (node.type().find("OrEqual") != std::string::npos) types->front()->element = onnx::TensorProto::BOOL;
   return types;
 }
 
 /// Besides the output, the mean and the deviation, which have 1 in the place of every axis that was normalised.
-OnnxTypes layer_norm(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  Shape statistics = inputs[0]->shape;
-  if (statistics.empty()) return same_type(node, inputs);
-  for (std::size_t i = front_axis(integer_attribute(node, "axis", -1), statistics.size()); i < statistics.size(); ++i) {
+OnnxTypes layer_norm(const OnnxNode& node) {
+  Shape statistics = node.shape();
+  if (statistics.empty()) return same_type(node);
+  for (std::size_t i = node.axis("axis", -1, statistics.size()); i < statistics.size(); ++i) {
     statistics[i] = 1;
   }
-  OnnxTypes types = types_like(*inputs[0], {inputs[0]->shape, statistics, statistics});
+  OnnxTypes types = types_of(node.element(), {node.shape(), statistics, statistics});
   for (const std::size_t i : {1, 2}) (*types)[i]->element = onnx::TensorProto::FLOAT;
   return types;
 }
 
-OnnxTypes reduction(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  if (const OnnxValue* axes = given(inputs, 1); axes != nullptr && !axes->numbers) return std::nullopt;
-  const std::vector<bool> reduced = reduced_axes(node, inputs);
+OnnxTypes reduction(const OnnxNode& node) {
+  if (node.has(1) && !node.known(1)) return std::nullopt;
+  const std::vector<bool> reduced = reduced_axes(node);
   Shape shape;
   for (std::size_t i = 0; i < reduced.size(); ++i) {
-    if (!reduced[i]) shape.push_back(inputs[0]->shape[i]);
-    if (reduced[i] && integer_attribute(node, "keepdims", 1) != 0) shape.push_back(1);
+    if (!reduced[i]) shape.push_back(node.shape()[i]);
+    if (reduced[i] && node.integer("keepdims", 1) != 0) shape.push_back(1);
   }
-  return one_type(*inputs[0], shape);
+  return one_type(node.element(), shape);
 }
 
 /// Axes that an operator of opset 18 or newer acts on: all, or those given, by attribute or input.
-std::vector<std::size_t> chosen_axes(const onnx::NodeProto& node, const OnnxInputs& inputs, std::size_t index) {
-  const std::size_t rank = inputs[0]->shape.size();
+std::vector<std::size_t> chosen_axes(const OnnxNode& node, std::size_t index) {
+  const std::size_t rank = node.shape().size();
   std::vector<std::size_t> axes;
-  for (const std::int64_t axis : listed_numbers(node, inputs, "axes", index)) axes.push_back(front_axis(axis, rank));
+  for (const std::int64_t axis : node.listed("axes", index)) axes.push_back(front_axis(axis, rank));
   return axes.empty() ? numbers_below(rank) : axes;
 }
 
 /// With axes: those given alone are padded (opset 18).
-OnnxTypes pad(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const OnnxValue* pads = given(inputs, 1);
-  if (pads == nullptr || !pads->numbers || given(inputs, 3) == nullptr || !inputs[3]->numbers) return std::nullopt;
-  const std::vector<std::size_t> axes = chosen_axes(node, inputs, 3);
-  if (pads->numbers->size() != 2 * axes.size()) {
-    throw FormatError("it pads " + std::to_string(axes.size()) + " axes by " + std::to_string(pads->numbers->size()) +
+OnnxTypes pad(const OnnxNode& node) {
+  if (!node.known(1) || !node.known(3)) return std::nullopt;
+  const std::vector<std::int64_t> pads = node.numbers(1);
+  const std::vector<std::size_t> axes = chosen_axes(node, 3);
+  if (pads.size() != 2 * axes.size()) {
+    throw FormatError("it pads " + std::to_string(axes.size()) + " axes by " + std::to_string(pads.size()) +
                       " numbers; expected two for each");
   }
-  Shape shape = inputs[0]->shape;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    shape[axes[i]] += pads->numbers->whole(i) + pads->numbers->whole(i + axes.size());
-  }
-  return one_type(*inputs[0], shape);
+  Shape shape = node.shape();
+  for (std::size_t i = 0; i < axes.size(); ++i) shape[axes[i]] += pads[i] + pads[i + axes.size()];
+  return one_type(node.element(), shape);
 }
 
 /// Sizes or scales of some axes alone, and sizes that keep the image's proportions (opset 18).
-OnnxTypes resize(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const OnnxValue *scales = given(inputs, 2), *sizes = given(inputs, 3);
-  const bool by_size = sizes != nullptr && (!sizes->numbers || sizes->numbers->size() > 0);
-  const OnnxValue* numbers = by_size ? sizes : scales;
-  if (numbers == nullptr || !numbers->numbers) return std::nullopt;
-  const std::vector<std::size_t> axes = chosen_axes(node, inputs, 99);
-  if (numbers->numbers->size() != axes.size()) return std::nullopt;
-  Shape shape = inputs[0]->shape;
-  const std::string policy = text_attribute(node, "keep_aspect_ratio_policy", "stretch");
+OnnxTypes resize(const OnnxNode& node) {
+  const bool by_size = node.has(3) && (!node.known(3) || node.data(3).size() > 0);
+  if (!node.known(by_size ? 3 : 2)) return std::nullopt;
+  const Numbers& numbers = node.data(by_size ? 3 : 2);
+  const std::vector<std::size_t> axes = chosen_axes(node, 99);
+  if (numbers.size() != axes.size()) return std::nullopt;
+  Shape shape = node.shape();
+  const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
   double common = 0;
   for (std::size_t i = 0; by_size && i < axes.size(); ++i) {
-    const double ratio = numbers->numbers->real(i) / static_cast<double>(shape[axes[i]]);
+    const double ratio = numbers.real(i) / static_cast<double>(shape[axes[i]]);
     common = i == 0 ? ratio : policy == "not_smaller" ? std::max(common, ratio) : std::min(common, ratio);
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto extent = static_cast<double>(shape[axes[i]]);
-    shape[axes[i]] = !by_size              ? whole_number(std::floor(extent * numbers->numbers->real(i)))
-                     : policy == "stretch" ? numbers->numbers->whole(i)
+    shape[axes[i]] = !by_size              ? whole_number(std::floor(extent * numbers.real(i)))
+                     : policy == "stretch" ? numbers.whole(i)
                                            : whole_number(std::floor(extent * common + 0.5));
   }
-  return one_type(*inputs[0], shape);
+  return one_type(node.element(), shape);
 }
 
-OnnxTypes split(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const std::optional<std::vector<std::int64_t>> sizes = split_sizes(node, inputs);
-  if (!sizes || static_cast<int>(sizes->size()) != node.output_size()) return std::nullopt;
-  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), inputs[0]->shape.size());
-  std::vector<Shape> shapes(sizes->size(), inputs[0]->shape);
+OnnxTypes split(const OnnxNode& node) {
+  const std::optional<std::vector<std::int64_t>> sizes = split_sizes(node);
+  if (!sizes || static_cast<int>(sizes->size()) != node.outputs()) return std::nullopt;
+  const std::size_t axis = node.axis("axis", 0, node.shape().size());
+  std::vector<Shape> shapes(sizes->size(), node.shape());
   for (std::size_t i = 0; i < shapes.size(); ++i) shapes[i][axis] = (*sizes)[i];
-  return types_like(*inputs[0], shapes);
+  return types_of(node.element(), shapes);
 }
 
-OnnxTypes pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  return one_type(*inputs[0], pooled_shape(node, inputs[0]->shape, false));
-}
+OnnxTypes pool(const OnnxNode& node) { return one_type(node.element(), pooled_shape(node, false)); }
 
-OnnxTypes centre_crop_pad(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  if (!known(inputs, 1)) return std::nullopt;
-  Shape shape = inputs[0]->shape;
-  const std::vector<std::size_t> axes = chosen_axes(node, inputs, 99);
-  const std::vector<std::int64_t> target = whole_numbers(*inputs[1]);
+OnnxTypes centre_crop_pad(const OnnxNode& node) {
+  if (!node.known(1)) return std::nullopt;
+  Shape shape = node.shape();
+  const std::vector<std::size_t> axes = chosen_axes(node, 99);
+  const std::vector<std::int64_t> target = node.numbers(1);
   for (std::size_t i = 0; i < axes.size() && i < target.size(); ++i) shape[axes[i]] = target[i];
-  return one_type(*inputs[0], shape);
+  return one_type(node.element(), shape);
 }
 
-OnnxTypes column_to_image(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  if (!known(inputs, 1) || !known(inputs, 2) || inputs[0]->shape.size() != 3) return std::nullopt;
-  const std::int64_t area = element_count(whole_numbers(*inputs[2]));
+OnnxTypes column_to_image(const OnnxNode& node) {
+  if (!node.known(1) || !node.known(2) || node.shape().size() != 3) return std::nullopt;
+  const std::int64_t area = element_count(node.numbers(2));
   if (area < 1) throw FormatError("its block has no elements");
-  Shape shape = {inputs[0]->shape[0], inputs[0]->shape[1] / area};
-  for (const std::int64_t extent : whole_numbers(*inputs[1])) shape.push_back(extent);
-  return one_type(*inputs[0], shape);
+  Shape shape = {node.shape()[0], node.shape()[1] / area};
+  for (const std::int64_t extent : node.numbers(1)) shape.push_back(extent);
+  return one_type(node.element(), shape);
 }
 
 /// The offsets have the positions of the output.
-OnnxTypes deformable(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  const OnnxValue *weight = given(inputs, 1), *offset = given(inputs, 2);
-  if (weight == nullptr || offset == nullptr || weight->shape.empty() || offset->shape.size() < 3 ||
-      offset->shape.size() != inputs[0]->shape.size()) {
-    return std::nullopt;
-  }
-  Shape shape = offset->shape;
-  shape[0] = inputs[0]->shape[0];
-  shape[1] = weight->shape[0];
-  return one_type(*inputs[0], shape);
+OnnxTypes deformable(const OnnxNode& node) {
+  const std::size_t rank = node.shape().size();
+  if (rank < 3 || !node.has(1) || node.shape(1).empty() || !node.has_ranks({{2, rank}})) return std::nullopt;
+  Shape shape = node.shape(2);
+  shape[0] = node.shape()[0];
+  shape[1] = node.shape(1)[0];
+  return one_type(node.element(), shape);
 }
 
 /// Where input 2 says the shape.
-OnnxTypes unpooled(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  if (!known(inputs, 2)) return std::nullopt;
-  return one_type(*inputs[0], whole_numbers(*inputs[2]));
+OnnxTypes unpooled(const OnnxNode& node) {
+  if (!node.known(2)) return std::nullopt;
+  return one_type(node.element(), node.numbers(2));
 }
 
 /// A grid of positions for an image of batch × channels × the extents that input 1 says.
-OnnxTypes affine_grid(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  if (!known(inputs, 1) || inputs[1]->numbers->size() < 3) return std::nullopt;
-  Shape shape = whole_numbers(*inputs[1]);
+OnnxTypes affine_grid(const OnnxNode& node) {
+  if (!node.known(1) || node.data(1).size() < 3) return std::nullopt;
+  Shape shape = node.numbers(1);
   shape.erase(shape.begin() + 1);
   shape.push_back(static_cast<std::int64_t>(shape.size()) - 1);
-  return one_type(*inputs[0], shape);
+  return one_type(node.element(), shape);
 }
 
 /// Indices, how many classes there are, and the two numbers that tell them apart.
-OnnxTypes one_hot(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const OnnxValue *depth = given(inputs, 1), *values = given(inputs, 2);
-  if (depth == nullptr || values == nullptr || !depth->numbers || depth->numbers->size() != 1) return std::nullopt;
-  Shape shape = inputs[0]->shape;
-  const std::size_t axis = front_axis(integer_attribute(node, "axis", -1), shape.size() + 1);
-  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), depth->numbers->whole(0));
-  return one_type(*values, shape);
+OnnxTypes one_hot(const OnnxNode& node) {
+  if (!node.known(1) || !node.has(2) || node.data(1).size() != 1) return std::nullopt;
+  Shape shape = node.shape();
+  const std::size_t axis = node.axis("axis", -1, shape.size() + 1);
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), node.data(1).whole(0));
+  return one_type(node.element(2), shape);
 }
 
-OnnxTypes grid_sample(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  const OnnxValue* grid = given(inputs, 1);
-  if (grid == nullptr || inputs[0]->shape.size() < 3 || grid->shape.size() != inputs[0]->shape.size())
-    return std::nullopt;
-  Shape shape = {inputs[0]->shape[0], inputs[0]->shape[1]};
-  shape.insert(shape.end(), grid->shape.begin() + 1, grid->shape.end() - 1);
-  return one_type(*inputs[0], shape);
+OnnxTypes grid_sample(const OnnxNode& node) {
+  const std::size_t rank = node.shape().size();
+  if (rank < 3 || !node.has_ranks({{1, rank}})) return std::nullopt;
+  Shape shape = {node.shape()[0], node.shape()[1]};
+  shape.insert(shape.end(), node.shape(1).begin() + 1, node.shape(1).end() - 1);
+  return one_type(node.element(), shape);
 }
 
 /// To any type, also to those that libonnx 1.12 does not know.
-OnnxTypes cast(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  OnnxTypes types = same_type(node, inputs);
-  types->front()->element = static_cast<int>(integer_attribute(node, "to", onnx::TensorProto::FLOAT));
+OnnxTypes cast(const OnnxNode& node) {
+  OnnxTypes types = same_type(node);
+  types->front()->element = static_cast<int>(node.integer("to", onnx::TensorProto::FLOAT));
   return types;
 }
 
@@ -211,55 +201,49 @@ onnx::NodeProto without(const onnx::NodeProto& node, const std::string& name) {
 }
 
 /// Pools that libonnx 1.12 takes for those of an older opset.
-bool is_new_pool(const onnx::NodeProto& node) {
-  const std::string& type = node.op_type();
-  return (type == "AveragePool" || type == "LpPool" || (type == "MaxPool" && node.output_size() == 1)) &&
-         (attribute(node, "dilations") != nullptr || attribute(node, "ceil_mode") != nullptr);
+bool is_new_pool(const OnnxNode& node) {
+  const std::string& type = node.type();
+  return (type == "AveragePool" || type == "LpPool" || (type == "MaxPool" && node.outputs() == 1)) &&
+         (node.attribute("dilations") != nullptr || node.attribute("ceil_mode") != nullptr);
 }
 
 }  // namespace
 
-OnnxValue typed_as(const OnnxValue& like, Shape shape) {
-  OnnxValue value;
-  value.shape = std::move(shape);
-  value.element = like.element;
-  return value;
-}
-
-OnnxTypes types_like(const OnnxValue& like, const std::vector<Shape>& shapes) {
+OnnxTypes types_of(int element, const std::vector<Shape>& shapes) {
   std::vector<InferredType> types;
-  for (const Shape& shape : shapes) types.emplace_back(typed_as(like, shape));
+  for (const Shape& shape : shapes) {
+    OnnxValue& value = types.emplace_back().emplace();
+    value.shape = shape;
+    value.element = element;
+  }
   return types;
 }
 
-OnnxTypes one_type(const OnnxValue& like, const Shape& shape) { return types_like(like, {shape}); }
+OnnxTypes one_type(int element, const Shape& shape) { return types_of(element, {shape}); }
 
-std::vector<std::int64_t> factor_axes(const onnx::NodeProto& node, std::size_t rank, const std::string& side) {
+std::vector<std::int64_t> factor_axes(const OnnxNode& node, std::size_t rank, const std::string& side) {
   std::vector<std::int64_t> axes = numbers_below<std::int64_t>(rank);
   if (rank < 2) return axes;
-  if (integer_attribute(node, ("transBatch" + side).c_str(), 0) != 0) {
-    std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);
-  }
-  if (integer_attribute(node, ("trans" + side).c_str(), 0) != 0) std::swap(axes.back(), axes[rank - 2]);
+  if (node.flag("transBatch" + side)) std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);
+  if (node.flag("trans" + side)) std::swap(axes.back(), axes[rank - 2]);
   return axes;
 }
 
-std::vector<bool> reduced_axes(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const std::vector<std::int64_t> axes = listed_numbers(node, inputs, "axes", 1);
-  std::vector<bool> reduced(inputs[0]->shape.size(), axes.empty());
-  if (axes.empty() && integer_attribute(node, "noop_with_empty_axes", 0) != 0) reduced.assign(reduced.size(), false);
+std::vector<bool> reduced_axes(const OnnxNode& node) {
+  const std::vector<std::int64_t> axes = node.listed("axes", 1);
+  std::vector<bool> reduced(node.shape().size(), axes.empty());
+  if (axes.empty() && node.flag("noop_with_empty_axes")) reduced.assign(reduced.size(), false);
   for (const std::int64_t axis : axes) reduced[front_axis(axis, reduced.size())] = true;
   return reduced;
 }
 
 /// Equal parts are rounded up, and the last one is smaller (opset 18).
-std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  if (given(inputs, 1) != nullptr && !inputs[1]->numbers) return std::nullopt;
-  std::vector<std::int64_t> sizes = listed_numbers(node, inputs, "split", 1);
-  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), inputs[0]->shape.size());
-  const std::int64_t extent = inputs[0]->shape[axis],
-                     parts = integer_attribute(node, "num_outputs", node.output_size());
-  if (sizes.empty() && parts > 0 && parts == node.output_size()) {
+std::optional<std::vector<std::int64_t>> split_sizes(const OnnxNode& node) {
+  if (node.has(1) && !node.known(1)) return std::nullopt;
+  std::vector<std::int64_t> sizes = node.listed("split", 1);
+  const std::size_t axis = node.axis("axis", 0, node.shape().size());
+  const std::int64_t extent = node.shape()[axis], parts = node.integer("num_outputs", node.outputs());
+  if (sizes.empty() && parts > 0 && parts == node.outputs()) {
     const std::int64_t size = (extent + parts - 1) / parts;
     for (std::int64_t i = 0; i < parts; ++i) sizes.push_back(std::clamp<std::int64_t>(extent - i * size, 0, size));
   }
@@ -295,21 +279,21 @@ Shape product_shape(Shape left, Shape right) {
 }
 
 /// As ONNX Runtime 1.30 has it: with ceil_mode, the last window begins in the image or in the zeros before it.
-Shape pooled_shape(const onnx::NodeProto& node, const Shape& input, bool channels_last) {
-  const std::vector<std::int64_t> kernel = integers_attribute(node, "kernel_shape");
-  std::vector<std::int64_t> strides = integers_attribute(node, "strides"), pads = integers_attribute(node, "pads"),
-                            dilations = integers_attribute(node, "dilations");
+Shape pooled_shape(const OnnxNode& node, bool channels_last) {
+  const std::vector<std::int64_t> kernel = node.integers("kernel_shape");
+  std::vector<std::int64_t> strides = node.integers("strides"), pads = node.integers("pads"),
+                            dilations = node.integers("dilations");
   const std::size_t axes = kernel.size();
-  if (axes == 0 || input.size() != axes + 2) {
+  Shape shape = node.shape();
+  if (axes == 0 || shape.size() != axes + 2) {
     throw FormatError("its window has " + std::to_string(axes) + " dimensions, its input " +
-                      std::to_string(input.size()));
+                      std::to_string(shape.size()));
   }
   strides.resize(axes, 1);
   dilations.resize(axes, 1);
   pads.resize(2 * axes, 0);
-  const std::string mode = text_attribute(node, "auto_pad", "NOTSET");
-  const bool ceil = integer_attribute(node, "ceil_mode", 0) != 0;
-  Shape shape = input;
+  const std::string mode = node.text("auto_pad", "NOTSET");
+  const bool ceil = node.flag("ceil_mode");
   for (std::size_t i = 0; i < axes; ++i) {
     std::int64_t& extent = shape[i + (channels_last ? 1 : 2)];
     const std::int64_t window = dilations[i] * (kernel[i] - 1) + 1;
@@ -324,42 +308,39 @@ Shape pooled_shape(const onnx::NodeProto& node, const Shape& input, bool channel
   return shape;
 }
 
-OnnxTypes own_types(const onnx::NodeProto& node, std::int64_t opset, const OnnxInputs& inputs) {
-  const std::string& type = node.op_type();
+OnnxTypes own_types(const OnnxNode& node, std::int64_t opset) {
+  const std::string& type = node.type();
   constexpr std::int64_t older_dft = 19;
-  if (inputs.empty() || inputs[0] == nullptr || node.output_size() == 0) return std::nullopt;
-  if (node.domain() == "com.microsoft") {
-    if (OnnxTypes types = microsoft_types(node, inputs)) return types;
+  if (!node.has(0) || node.outputs() == 0) return std::nullopt;
+  if (node.proto.domain() == "com.microsoft") {
+    if (OnnxTypes types = microsoft_types(node)) return types;
   }
-  if (is_new_pool(node)) return pool(node, inputs);
-  if (type == "STFT" && integer_attribute(node, "onesided", 1) != 0) {  // libonnx 1.12 counts its steps wrongly
-    onnx::NodeProto both_sides = without(node, "onesided");
-    add_integer(both_sides, "onesided", 0);
-    std::vector<InferredType> types = inferred_types(both_sides, opset, inputs);
+  if (is_new_pool(node)) return pool(node);
+  if (type == "STFT" && node.integer("onesided", 1) != 0) {  // libonnx 1.12 counts its steps wrongly
+    onnx::NodeProto both_sides = without(node.proto, "onesided");
+    std::vector<InferredType> types = inferred_types(add_integer(both_sides, "onesided", 0), opset, node.inputs);
     if (!types.empty() && types[0] && types[0]->shape.size() == 4) types[0]->shape[2] = types[0]->shape[2] / 2 + 1;
     return types;
   }
   if (type == "DFT" && opset > older_dft) {  // the axis was an attribute
-    const OnnxValue* axis = given(inputs, 2);
-    if (axis != nullptr && (!axis->numbers || axis->numbers->size() != 1)) return std::nullopt;
-    onnx::NodeProto older = node;
-    add_integer(
-        older, "axis",
-        static_cast<std::int64_t>(front_axis(axis == nullptr ? -2 : axis->numbers->whole(0), inputs[0]->shape.size())));
-    OnnxInputs older_inputs = inputs;
-    older_inputs.resize(std::min<std::size_t>(2, inputs.size()));
-    return inferred_types(older, older_dft, older_inputs);
+    const std::vector<std::int64_t> axis = node.has(2) ? node.numbers(2) : std::vector<std::int64_t>{-2};
+    if (axis.size() != 1) return std::nullopt;
+    onnx::NodeProto older = node.proto;
+    add_integer(older, "axis", static_cast<std::int64_t>(front_axis(axis[0], node.shape().size())));
+    OnnxInputs inputs = node.inputs;
+    inputs.resize(std::min<std::size_t>(2, inputs.size()));
+    return inferred_types(older, older_dft, inputs);
   }
-  if (type == "ConvTranspose" && attribute(node, "output_padding") != nullptr &&
-      text_attribute(node, "auto_pad", "NOTSET").rfind("SAME", 0) == 0) {
+  if (type == "ConvTranspose" && node.attribute("output_padding") != nullptr &&
+      node.text("auto_pad", "NOTSET").rfind("SAME", 0) == 0) {
     // The image times the stride, whatever it is.
-    return inferred_types(without(node, "output_padding"), opset, inputs);
+    return inferred_types(without(node.proto, "output_padding"), opset, node.inputs);
   }
-  if (type == "Resize" && opset >= 18) return resize(node, inputs);
-  if (type == "Split" && (opset >= 18 || attribute(node, "split") != nullptr)) return split(node, inputs);
-  if (type.rfind("Reduce", 0) == 0) return reduction(node, inputs);
+  if (type == "Resize" && opset >= 18) return resize(node);
+  if (type == "Split" && (opset >= 18 || node.attribute("split") != nullptr)) return split(node);
+  if (type.rfind("Reduce", 0) == 0) return reduction(node);
   const auto rule = rules().find(type);
-  return rule == rules().end() ? std::nullopt : rule->second(node, inputs);
+  return rule == rules().end() ? std::nullopt : rule->second(node);
 }
 
 }  // namespace tenshot::nasbench

@@ -24,42 +24,34 @@ std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64
 
 /// Types of the outputs of `node`, where a rule of ours covers it in this form; else nothing. Throws FormatError where
 /// its inputs and attributes contradict each other.
-OnnxTypes own_types(const onnx::NodeProto& node, std::int64_t opset, const OnnxInputs& inputs);
+OnnxTypes own_types(const OnnxNode& node, std::int64_t opset);
 
 /// Which axes of the first input a reduction takes: its attribute, or since opset 18 (sums: 13) its second input, which
 /// is known. Throws FormatError where there is no such axis.
-std::vector<bool> reduced_axes(const onnx::NodeProto& node, const OnnxInputs& inputs);
+std::vector<bool> reduced_axes(const OnnxNode& node);
 
 /// How many elements each output of a Split takes; nothing where that is computed.
-std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node, const OnnxInputs& inputs);
+std::optional<std::vector<std::int64_t>> split_sizes(const OnnxNode& node);
 
 /// Whether `axes` has each of 0 to `rank` − 1 once.
 bool is_permutation(const std::vector<std::int64_t>& axes, std::size_t rank);
 
 /// The order in which a product (Gemm, FusedMatMul) takes the axes of its factor `side`, "A" or "B": attributes transA
 /// and transBatchA, which moves the first axis behind those of the batch.
-std::vector<std::int64_t> factor_axes(const onnx::NodeProto& node, std::size_t rank, const std::string& side);
+std::vector<std::int64_t> factor_axes(const OnnxNode& node, std::size_t rank, const std::string& side);
 
-/// Input `i`, or a null pointer where it is left out.
-inline const OnnxValue* given(const OnnxInputs& inputs, std::size_t i) {
-  return i < inputs.size() ? inputs[i] : nullptr;
-}
-/// An output of the element type of `like`.
-OnnxValue typed_as(const OnnxValue& like, Shape shape);
-/// Outputs of those shapes, of the element type of `like`; one of that shape; and one like the first input.
-OnnxTypes types_like(const OnnxValue& like, const std::vector<Shape>& shapes);
-OnnxTypes one_type(const OnnxValue& like, const Shape& shape);
-inline OnnxTypes same_type(const onnx::NodeProto& /*node*/, const OnnxInputs& inputs) {
-  return one_type(*inputs[0], inputs[0]->shape);
-}
+/// Outputs of that element type and those shapes; one of that shape; and one like the first input.
+OnnxTypes types_of(int element, const std::vector<Shape>& shapes);
+OnnxTypes one_type(int element, const Shape& shape);
+inline OnnxTypes same_type(const OnnxNode& node) { return one_type(node.element(), node.shape()); }
 
 /// The shapes of a node's outputs: of attention, of the operators of com.microsoft, and of Einsum.
-using ShapeRule = OnnxTypes(const onnx::NodeProto& node, const OnnxInputs& inputs);
+using ShapeRule = OnnxTypes(const OnnxNode& node);
 ShapeRule standard_attention, packed_attention, attention_of_heads, grouped_attention, paged_attention;
 ShapeRule linear_attention, gated_delta_net, microsoft_types, einsum_types;
 /// The shape of a product of matrices, or of vectors (numpy.matmul). Throws FormatError where they do not fit.
 Shape product_shape(Shape left, Shape right);
 /// The windows of a pool: attributes kernel_shape, strides, pads, dilations, auto_pad and ceil_mode.
-Shape pooled_shape(const onnx::NodeProto& node, const Shape& input, bool channels_last);
+Shape pooled_shape(const OnnxNode& node, bool channels_last);
 
 }  // namespace tenshot::nasbench

@@ -36,22 +36,6 @@ Result gathered(const OnnxValue& data, const Shape& shape, const From& from) {
 
 }  // namespace
 
-bool known(const OnnxInputs& inputs, std::size_t i) {
-  return i < inputs.size() && inputs[i] != nullptr && inputs[i]->constant && inputs[i]->numbers.has_value();
-}
-
-std::vector<std::int64_t> whole_numbers(const OnnxValue& value) {
-  std::vector<std::int64_t> numbers;
-  for (std::size_t i = 0; i < value.numbers->size(); ++i) numbers.push_back(value.numbers->whole(i));
-  return numbers;
-}
-
-std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const OnnxInputs& inputs, const char* name,
-                                         std::size_t index) {
-  if (attribute(node, name) != nullptr) return integers_attribute(node, name);
-  return known(inputs, index) ? whole_numbers(*inputs[index]) : std::vector<std::int64_t>{};
-}
-
 void append_real(double real, bool as_integer, Numbers& target) {
   if (as_integer) {
     target.integers.push_back(whole_number(real));
@@ -68,10 +52,10 @@ void append_number(const Numbers& source, std::size_t from, Numbers& target) {
   }
 }
 
-Result fold_gather(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  if (!known(inputs, 1)) return std::nullopt;
-  const OnnxValue &data = *inputs[0], &indices = *inputs[1];
-  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), data.shape.size());
+Result fold_gather(const OnnxNode& node) {
+  if (!node.known(1)) return std::nullopt;
+  const OnnxValue &data = node.input(), &indices = node.input(1);
+  const std::size_t axis = node.axis("axis", 0, data.shape.size());
   const std::int64_t extent = data.shape[axis];
   for (const std::int64_t index : whole_numbers(indices)) {
     if (index < -extent || index >= extent) {
@@ -91,39 +75,38 @@ Result fold_gather(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   });
 }
 
-Result fold_concat(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  Shape shape = inputs[0]->shape;
-  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), shape.size());
-  std::vector<std::int64_t> ends;
-  OnnxValue all = *inputs[0];
-  all.numbers->integers.clear();
-  all.numbers->reals.clear();
-  std::vector<std::size_t> starts;
+Result fold_concat(const OnnxNode& node) {
+  Shape shape = node.shape();
+  const std::size_t axis = node.axis("axis", 0, shape.size());
+  const std::int64_t rows = element_count({shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis)});
   shape[axis] = 0;
-  for (const OnnxValue* input : inputs) {
-    if (input == nullptr || input->element != inputs[0]->element || input->shape.size() != shape.size())
+  for (const OnnxValue* input : node.inputs) {
+    if (input == nullptr || input->element != node.element() || input->shape.size() != shape.size())
       return std::nullopt;
-    starts.push_back(all.numbers->size());
-    for (std::size_t i = 0; i < input->numbers->size(); ++i) append_number(*input->numbers, i, *all.numbers);
-    ends.push_back(shape[axis] += input->shape[axis]);
+    shape[axis] += input->shape[axis];
     for (std::size_t i = 0; i < shape.size(); ++i) {
       if (i != axis && input->shape[i] != shape[i]) throw FormatError("its inputs have different shapes");
     }
   }
-  return gathered(all, shape, [&](Index index) {
-    const auto part = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), index[axis]) - ends.begin());
-    if (part > 0) index[axis] -= ends[part - 1];
-    return starts[part] + flat(inputs[part]->shape, index);
-  });
+  require_tensor_size(shape, true);
+  if (element_count(shape) > kept_numbers) return std::nullopt;
+  Numbers numbers;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (const OnnxValue* input : node.inputs) {
+      const std::size_t length = input->numbers->size() / static_cast<std::size_t>(rows);
+      const std::size_t begin = static_cast<std::size_t>(row) * length;
+      for (std::size_t i = begin; i < begin + length; ++i) append_number(*input->numbers, i, numbers);
+    }
+  }
+  return constant_of(shape, node.element(), std::move(numbers));
 }
 
 /// Starts, ends and axes are attributes of opset 1 to 9, inputs since.
-Result fold_slice(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const OnnxValue& data = *inputs[0];
-  const std::vector<std::int64_t> starts = listed_numbers(node, inputs, "starts", 1),
-                                  ends = listed_numbers(node, inputs, "ends", 2);
-  std::vector<std::int64_t> axes = listed_numbers(node, inputs, "axes", 3);
-  std::vector<std::int64_t> steps = known(inputs, 4) ? whole_numbers(*inputs[4]) : std::vector<std::int64_t>{};
+Result fold_slice(const OnnxNode& node) {
+  const OnnxValue& data = node.input();
+  const std::vector<std::int64_t> starts = node.listed("starts", 1), ends = node.listed("ends", 2);
+  std::vector<std::int64_t> axes = node.listed("axes", 3);
+  std::vector<std::int64_t> steps = node.numbers(4);
   if (starts.empty() || starts.size() != ends.size() || starts.size() > data.shape.size()) return std::nullopt;
   for (std::size_t i = axes.size(); i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
   steps.resize(starts.size(), 1);
@@ -140,44 +123,44 @@ Result fold_slice(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   });
 }
 
-Result fold_transpose(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const Shape& from = inputs[0]->shape;
-  std::vector<std::int64_t> axes = integers_attribute(node, "perm");
+Result fold_transpose(const OnnxNode& node) {
+  const Shape& from = node.shape();
+  std::vector<std::int64_t> axes = node.integers("perm");
   for (std::size_t i = from.size(); axes.size() < from.size(); --i) axes.push_back(static_cast<std::int64_t>(i) - 1);
   if (!is_permutation(axes, from.size())) return std::nullopt;
   Shape shape;
   for (const std::int64_t axis : axes) shape.push_back(from[static_cast<std::size_t>(axis)]);
-  return gathered(*inputs[0], shape, [&](const Index& index) {
+  return gathered(node.input(), shape, [&](const Index& index) {
     Index source(index.size());
     for (std::size_t i = 0; i < index.size(); ++i) source[static_cast<std::size_t>(axes[i])] = index[i];
     return flat(from, source);
   });
 }
 
-Result fold_tile(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  if (!known(inputs, 1) || inputs[1]->numbers->size() != inputs[0]->shape.size()) return std::nullopt;
-  Shape shape = inputs[0]->shape;
+Result fold_tile(const OnnxNode& node) {
+  if (!node.known(1) || node.data(1).size() != node.shape().size()) return std::nullopt;
+  Shape shape = node.shape();
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    const std::int64_t repeats = inputs[1]->numbers->whole(i);
+    const std::int64_t repeats = node.data(1).whole(i);
     if (repeats < 0 || repeats > kept_numbers) return std::nullopt;
     shape[i] *= repeats;
   }
-  return gathered(*inputs[0], shape, [&](Index index) {
-    for (std::size_t i = 0; i < index.size(); ++i) index[i] %= inputs[0]->shape[i];
-    return flat(inputs[0]->shape, index);
+  return gathered(node.input(), shape, [&](Index index) {
+    for (std::size_t i = 0; i < index.size(); ++i) index[i] %= node.shape()[i];
+    return flat(node.shape(), index);
   });
 }
 
-Result fold_expand(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  if (!known(inputs, 1)) return std::nullopt;
-  const Shape shape = broadcast_shape(inputs[0]->shape, whole_numbers(*inputs[1]));
-  return gathered(*inputs[0], shape,
-                  [&](const Index& index) { return broadcast_index(inputs[0]->shape, shape, flat(shape, index)); });
+Result fold_expand(const OnnxNode& node) {
+  if (!node.known(1)) return std::nullopt;
+  const Shape shape = broadcast_shape(node.shape(), node.numbers(1));
+  return gathered(node.input(), shape,
+                  [&](const Index& index) { return broadcast_index(node.shape(), shape, flat(shape, index)); });
 }
 
 /// Indices of the elements that are not 0, one column for each.
-Result fold_non_zero(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  const OnnxValue& data = *inputs[0];
+Result fold_non_zero(const OnnxNode& node) {
+  const OnnxValue& data = node.input();
   std::vector<std::int64_t> places;
   for (std::size_t i = 0; i < data.numbers->size(); ++i) {
     if (data.numbers->real(i) != 0) places.push_back(static_cast<std::int64_t>(i));
@@ -202,16 +185,16 @@ static std::int64_t combined(bool product, std::int64_t a, std::int64_t b) {
   return result;
 }
 
-Result fold_reduction(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const OnnxValue& data = *inputs[0];
-  const std::vector<bool> reduced = reduced_axes(node, inputs);
-  const std::string& type = node.op_type();
+Result fold_reduction(const OnnxNode& node) {
+  const OnnxValue& data = node.input();
+  const std::vector<bool> reduced = reduced_axes(node);
+  const std::string& type = node.type();
   const bool extreme = type == "ReduceMax" || type == "ReduceMin", product = type == "ReduceProd";
   if (extreme && data.numbers->size() == 0) return std::nullopt;
   Shape kept, shape;
   for (std::size_t i = 0; i < reduced.size(); ++i) {
     kept.push_back(reduced[i] ? 1 : data.shape[i]);
-    if (!reduced[i] || integer_attribute(node, "keepdims", 1) != 0) shape.push_back(kept.back());
+    if (!reduced[i] || node.integer("keepdims", 1) != 0) shape.push_back(kept.back());
   }
   if (element_count(kept) > kept_numbers) return std::nullopt;
   Numbers numbers;
@@ -235,17 +218,16 @@ Result fold_reduction(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   return constant_of(shape, data.element, std::move(numbers));
 }
 
-std::optional<OnnxValues> fold_split(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const OnnxValue& data = *inputs[0];
-  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), data.shape.size());
-  const std::optional<std::vector<std::int64_t>> sizes = split_sizes(node, inputs);
-  if (!sizes || static_cast<int>(sizes->size()) != node.output_size()) return std::nullopt;
+std::optional<OnnxValues> fold_split(const OnnxNode& node) {
+  const OnnxValue& data = node.input();
+  const std::size_t axis = node.axis("axis", 0, data.shape.size());
+  const std::optional<std::vector<std::int64_t>> sizes = split_sizes(node);
+  if (!sizes || static_cast<int>(sizes->size()) != node.outputs()) return std::nullopt;
   OnnxValues parts;
   std::int64_t start = 0;
   for (const std::int64_t size : *sizes) {
     Shape shape = data.shape;
     shape[axis] = size;
-    if (size < 0 || start + size > data.shape[axis]) throw FormatError("its parts are more than the whole");
     const Result part = gathered(data, shape, [&](Index index) {
       index[axis] += start;
       return flat(data.shape, index);

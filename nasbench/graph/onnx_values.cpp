@@ -4,10 +4,12 @@
 #include <google/protobuf/wire_format_lite.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -31,34 +33,23 @@ double brain_float(std::uint16_t bits) {
   return static_cast<double>(value);
 }
 
-/// ONNX stores raw data with the least significant byte first, as the machines that this runs on do.
-template <class T, class Out, class Convert>
-bool read_raw(const std::string& raw, std::size_t count, std::vector<Out>& out, Convert convert) {
-  if (raw.size() != count * sizeof(T)) return false;
-  for (std::size_t i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, raw.data() + i * sizeof(T), sizeof(T));
-    out.push_back(static_cast<Out>(convert(value)));
-  }
-  return true;
-}
-
-template <class Field, class Out, class Convert>
-bool read_field(const Field& field, std::size_t count, std::vector<Out>& out, Convert convert) {
-  if (static_cast<std::size_t>(field.size()) != count) return false;
-  for (const auto value : field) out.push_back(static_cast<Out>(convert(value)));
-  return true;
-}
-
 constexpr auto as_it_is = [](auto value) { return value; };
 constexpr auto from_half = [](auto value) { return half(static_cast<std::uint16_t>(value)); };
 constexpr auto from_brain = [](auto value) { return brain_float(static_cast<std::uint16_t>(value)); };
 
-/// Reads numbers of one type: T is what raw data hold, `field` what the message holds otherwise.
+/// Reads numbers of one type: T is what raw data hold, the least significant byte first, as the machines that this runs
+/// on do; `field` is what the message holds otherwise.
 template <class T, class Field, class Out, class Convert>
 bool read_as(const TensorProto& tensor, const Field& field, std::size_t count, std::vector<Out>& out, Convert convert) {
-  return tensor.has_raw_data() ? read_raw<T>(tensor.raw_data(), count, out, convert)
-                               : read_field(field, count, out, convert);
+  const std::string& raw = tensor.raw_data();
+  const bool is_raw = tensor.has_raw_data();
+  if (is_raw ? raw.size() != count * sizeof(T) : static_cast<std::size_t>(field.size()) != count) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    T value{};
+    if (is_raw) std::memcpy(&value, raw.data() + i * sizeof(T), sizeof(T));
+    out.push_back(static_cast<Out>(is_raw ? convert(value) : convert(field.Get(static_cast<int>(i)))));
+  }
+  return true;
 }
 
 bool read_numbers(const TensorProto& t, std::size_t count, Numbers& numbers) {
@@ -95,24 +86,12 @@ std::int64_t whole_number(double real) {
 std::int64_t Numbers::whole(std::size_t i) const { return integer ? integers[i] : whole_number(reals[i]); }
 
 ElementType element_type(int onnx_type) {
-  switch (onnx_type) {
-    case TensorProto::FLOAT16: return ElementType::float16;
-    case TensorProto::BFLOAT16: return ElementType::bfloat16;
-    case TensorProto::DOUBLE:
-    case TensorProto::COMPLEX64:
-    case TensorProto::COMPLEX128: return ElementType::float64;
-    case TensorProto::INT8: return ElementType::int8;
-    case TensorProto::UINT8:
-    case TensorProto::STRING: return ElementType::uint8;
-    case TensorProto::INT16:
-    case TensorProto::UINT16: return ElementType::int16;
-    case TensorProto::INT32:
-    case TensorProto::UINT32: return ElementType::int32;
-    case TensorProto::INT64:
-    case TensorProto::UINT64: return ElementType::int64;
-    case TensorProto::BOOL: return ElementType::boolean;
-    default: return onnx_type > TensorProto::BFLOAT16 ? ElementType::int8 : ElementType::float32;
-  }
+  using T = ElementType;
+  constexpr std::array<ElementType, TensorProto::BFLOAT16 + 1> types = {
+      T::float32, T::float32, T::uint8,   T::int8,  T::int16, T::int16,   T::int32,   T::int64,   T::uint8,
+      T::boolean, T::float16, T::float64, T::int32, T::int64, T::float64, T::float64, T::bfloat16};
+  if (onnx_type < 0) return T::float32;
+  return onnx_type < static_cast<int>(types.size()) ? types[static_cast<std::size_t>(onnx_type)] : T::int8;
 }
 
 int bit_count(int onnx_type) {
@@ -122,13 +101,9 @@ int bit_count(int onnx_type) {
 }
 
 bool is_integer(int onnx_type) {
-  switch (element_type(onnx_type)) {
-    case ElementType::float32:
-    case ElementType::float16:
-    case ElementType::bfloat16:
-    case ElementType::float64: return false;
-    default: return true;
-  }
+  const ElementType type = element_type(onnx_type);
+  return type != ElementType::float32 && type != ElementType::float16 && type != ElementType::bfloat16 &&
+         type != ElementType::float64;
 }
 
 bool is_trained(const OnnxValue& value) {
@@ -211,6 +186,34 @@ std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const 
   const onnx::AttributeProto* found = attribute(node, name);
   if (found == nullptr) return {};
   return {found->ints().begin(), found->ints().end()};
+}
+
+bool known(const OnnxInputs& inputs, std::size_t i) {
+  const OnnxValue* input = given(inputs, i);
+  return input != nullptr && input->constant && input->numbers.has_value();
+}
+
+std::vector<std::int64_t> whole_numbers(const OnnxValue& value) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t i = 0; i < value.numbers->size(); ++i) numbers.push_back(value.numbers->whole(i));
+  return numbers;
+}
+
+bool OnnxNode::has_ranks(std::initializer_list<std::pair<std::size_t, std::size_t>> ranks) const {
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [&](const auto& rank) { return has(rank.first) && shape(rank.first).size() == rank.second; });
+}
+
+std::vector<std::int64_t> OnnxNode::numbers(std::size_t i) const {
+  return known(i) ? whole_numbers(input(i)) : std::vector<std::int64_t>();
+}
+
+std::size_t OnnxNode::axis(const char* name, std::int64_t otherwise, std::size_t rank) const {
+  return front_axis(integer(name, otherwise), rank);
+}
+
+std::vector<std::int64_t> OnnxNode::listed(const char* name, std::size_t index) const {
+  return attribute(name) != nullptr ? integers(name) : numbers(index);
 }
 
 std::vector<std::string> newer_fields(const google::protobuf::MessageLite& message, int number) {

@@ -2,10 +2,13 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nasbench/graph/network.h"
@@ -73,6 +76,49 @@ std::int64_t integer_attribute(const onnx::NodeProto& node, const char* name, st
 double real_attribute(const onnx::NodeProto& node, const char* name, double otherwise);
 std::string text_attribute(const onnx::NodeProto& node, const char* name, const char* otherwise);
 std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const char* name);
+
+/// Input `i` of a node, or a null pointer where it is left out.
+inline const OnnxValue* given(const OnnxInputs& inputs, std::size_t i) {
+  return i < inputs.size() ? inputs[i] : nullptr;
+}
+/// Whether there is an input of that number, and its numbers are known.
+bool known(const OnnxInputs& inputs, std::size_t i);
+/// The numbers of a known constant as integers.
+std::vector<std::int64_t> whole_numbers(const OnnxValue& value);
+
+/// A node with its inputs.
+struct OnnxNode {
+  const onnx::NodeProto& proto;
+  const OnnxInputs& inputs;
+
+  const std::string& type() const { return proto.op_type(); }
+  int outputs() const { return proto.output_size(); }
+
+  bool has(std::size_t i) const { return given(inputs, i) != nullptr; }
+  /// Whether each of these inputs is there and has so many dimensions.
+  bool has_ranks(std::initializer_list<std::pair<std::size_t, std::size_t>> ranks) const;
+  /// An input that is there.
+  const OnnxValue& input(std::size_t i = 0) const { return *inputs[i]; }
+  const Shape& shape(std::size_t i = 0) const { return input(i).shape; }
+  int element(std::size_t i = 0) const { return input(i).element; }
+  bool known(std::size_t i) const { return nasbench::known(inputs, i); }
+  const Numbers& data(std::size_t i = 0) const { return *input(i).numbers; }  ///< of a known input
+  /// The same as integers; none of another input.
+  std::vector<std::int64_t> numbers(std::size_t i) const;
+
+  const onnx::AttributeProto* attribute(const char* name) const { return nasbench::attribute(proto, name); }
+  std::int64_t integer(const char* name, std::int64_t otherwise = 0) const {
+    return integer_attribute(proto, name, otherwise);
+  }
+  bool flag(const std::string& name) const { return integer(name.c_str()) != 0; }
+  double real(const char* name, double otherwise) const { return real_attribute(proto, name, otherwise); }
+  std::string text(const char* name, const char* otherwise) const { return text_attribute(proto, name, otherwise); }
+  std::vector<std::int64_t> integers(const char* name) const { return integers_attribute(proto, name); }
+  /// An axis of so many dimensions, counted from the front. Throws FormatError where there is none.
+  std::size_t axis(const char* name, std::int64_t otherwise, std::size_t rank) const;
+  /// Attribute `name`, or, since later opsets have it there, input `index`; empty where neither is there.
+  std::vector<std::int64_t> listed(const char* name, std::size_t index) const;
+};
 
 /// What `message` has in a field that some versions of libonnx do not know, each time it stands there.
 std::vector<std::string> newer_fields(const google::protobuf::MessageLite& message, int number);

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/graph/onnx_conversion.h"
+#include "nasbench/graph/onnx_operators.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::onnx_conversions {
@@ -18,10 +18,10 @@ Extent extent_of(const std::vector<std::int64_t>& numbers) {
 
 /// Zeros around the image: given, or what auto_pad asks for.
 Padding padding_of(const Conversion& c, const OperatorSpecification& s) {
-  const std::vector<std::int64_t> pads = integers_attribute(c.node, "pads");
+  const std::vector<std::int64_t> pads = c.integers("pads");
   if (pads.size() == 4) return {small(pads[0]), small(pads[1]), small(pads[2]), small(pads[3])};
   if (pads.size() == 2) return {0, small(pads[0]), 0, small(pads[1])};
-  const std::string mode = text_attribute(c.node, "auto_pad", "NOTSET");
+  const std::string mode = c.text("auto_pad", "NOTSET");
   if (mode != "SAME_UPPER" && mode != "SAME_LOWER") return {};
   const Shape& in = s.inputs[0];
   const Shape image = {0, 0, in.size() < 4 ? 1 : in[2], in.back()};
@@ -31,14 +31,14 @@ Padding padding_of(const Conversion& c, const OperatorSpecification& s) {
 void read_window(Conversion& c, const std::vector<std::int64_t>& kernel) {
   OperatorSpecification& s = c.result.operation;
   s.kernel = extent_of(kernel);
-  s.stride = extent_of(integers_attribute(c.node, "strides"));
-  s.dilation = extent_of(integers_attribute(c.node, "dilations"));
+  s.stride = extent_of(c.integers("strides"));
+  s.dilation = extent_of(c.integers("dilations"));
   c.result.attributes.padding = padding_of(c, s);
 }
 
 /// Images, and signals as images of one row.
 bool is_image(const Conversion& c) {
-  const std::size_t rank = c.shape(0).size();
+  const std::size_t rank = c.shape().size();
   return (rank == 4 || rank == 3) && c.result.operation.output.size() == rank;
 }
 
@@ -46,7 +46,7 @@ bool is_image(const Conversion& c) {
 bool set_linear(Conversion& c, std::size_t weight, std::size_t out, bool bias) {
   const Shape& shape = c.shape(weight);
   const Shape& output = c.result.operation.output;
-  if (shape.size() != 2 || c.shape(0).empty() || output.empty() || shape[1 - out] != c.shape(0).back() ||
+  if (shape.size() != 2 || c.shape().empty() || output.empty() || shape[1 - out] != c.shape().back() ||
       shape[out] != output.back()) {
     return false;
   }
@@ -55,9 +55,7 @@ bool set_linear(Conversion& c, std::size_t weight, std::size_t out, bool bias) {
   return true;
 }
 
-int bits_of(const Conversion& c, const char* name) {
-  return small(std::clamp<std::int64_t>(integer_attribute(c.node, name, 4), 1, 8));
-}
+int bits_of(const Conversion& c, const char* name) { return small(std::clamp<std::int64_t>(c.integer(name, 4), 1, 8)); }
 
 }  // namespace
 
@@ -71,17 +69,17 @@ std::size_t bias_place(const onnx::NodeProto& node) {
 }
 
 bool convolution(Conversion& c) {
-  const std::size_t weight = weight_index(c.node), bias = bias_place(c.node);
-  const bool channels_last = integer_attribute(c.node, "channels_last", 0) != 0;
+  const std::size_t weight = weight_index(c.proto), bias = bias_place(c.proto);
+  const bool channels_last = c.flag("channels_last");
   if (!c.is_computed(0) || !c.is_constant(weight) || (c.has(bias) && !c.is_constant(bias)) || !is_image(c) ||
       channels_last) {
     return false;
   }
   const Shape& kernel = c.shape(weight);
-  const std::int64_t groups = integer_attribute(c.node, "group", 1);
-  const bool transposed = c.node.op_type() == "ConvTranspose";
-  const std::int64_t in = c.shape(0)[1], out = c.result.operation.output[1];
-  if (kernel.size() != c.shape(0).size() || in % groups != 0 || out % groups != 0 ||
+  const std::int64_t groups = c.integer("group", 1);
+  const bool transposed = c.type() == "ConvTranspose";
+  const std::int64_t in = c.shape()[1], out = c.result.operation.output[1];
+  if (kernel.size() != c.shape().size() || in % groups != 0 || out % groups != 0 ||
       kernel[0] != (transposed ? in : out) || kernel[1] != (transposed ? out : in) / groups) {
     throw FormatError("weights of " + format(kernel) + " and " + std::to_string(groups) + " groups do not fit " +
                       std::to_string(in) + " channels");
@@ -95,35 +93,34 @@ bool convolution(Conversion& c) {
 
 /// Factors of numbers, alpha and beta, are folded into the weights and the bias.
 bool gemm(Conversion& c) {
-  const std::size_t weight = weight_index(c.node), bias = bias_place(c.node);
-  if (integer_attribute(c.node, "transA", 0) != 0 || !c.is_computed(0) || !c.is_constant(weight) ||
-      (c.has(bias) && !c.is_constant(bias))) {
+  const std::size_t weight = weight_index(c.proto), bias = bias_place(c.proto);
+  if (c.flag("transA") || !c.is_computed(0) || !c.is_constant(weight) || (c.has(bias) && !c.is_constant(bias))) {
     return false;
   }
-  return set_linear(c, weight, integer_attribute(c.node, "transB", 0) != 0 ? 0 : 1, c.has(bias));
+  return set_linear(c, weight, c.flag("transB") ? 0 : 1, c.has(bias));
 }
 
 bool matrix_product(Conversion& c) {
-  const std::size_t weight = weight_index(c.node), bias = bias_place(c.node);
+  const std::size_t weight = weight_index(c.proto), bias = bias_place(c.proto);
   if (!c.is_computed(0) || !c.has(weight) || c.is_computed(bias)) return false;
   if (c.is_constant(weight)) {
     c.result.operation.kind = OperatorKind::linear;
     return set_linear(c, weight, 1, c.has(bias));
   }
-  c.result.inputs = {c.inputs[0]->source, c.inputs[weight]->source};
-  c.result.operation.inputs = {c.shape(0), c.shape(weight)};
+  c.result.inputs = {c.input().source, c.input(weight).source};
+  c.result.operation.inputs = {c.shape(), c.shape(weight)};
   return true;
 }
 
 /// Weights of fewer bits than 8, which the file packs, without their scales.
 bool packed_product(Conversion& c) {
   OperatorSpecification& s = c.result.operation;
-  if (!c.is_computed(0) || !c.is_constant(1) || c.shape(0).empty() || s.output.empty()) return false;
+  if (!c.is_computed(0) || !c.is_constant(1) || c.shape().empty() || s.output.empty()) return false;
   keep_first_input(c);
-  s.name = c.node.op_type();
-  s.constants = {{c.shape(0).back(), s.output.back()}};
-  c.result.stored = c.inputs[1]->origins;
-  if (const std::size_t bias = bias_place(c.node); c.is_constant(bias)) {
+  s.name = c.type();
+  s.constants = {{c.shape().back(), s.output.back()}};
+  c.result.stored = c.input(1).origins;
+  if (const std::size_t bias = bias_place(c.proto); c.is_constant(bias)) {
     s.constants.push_back(c.shape(bias));
     add_origins(*c.inputs[bias], c.result.stored);
   }
@@ -133,12 +130,12 @@ bool packed_product(Conversion& c) {
 
 /// Rows of a table that the file packs, without their scales.
 bool packed_rows(Conversion& c) {
-  if (!c.is_constant(0) || c.shape(0).empty()) return false;
+  if (!c.is_constant(0) || c.shape().empty()) return false;
   OperatorSpecification& s = c.result.operation;
-  s.name = c.node.op_type();
-  s.constants = {c.shape(0)};
-  c.result.stored = c.inputs[0]->origins;
-  if (c.inputs[0]->element != onnx::TensorProto::UINT8) return true;
+  s.name = c.type();
+  s.constants = {c.shape()};
+  c.result.stored = c.input().origins;
+  if (c.input().element != onnx::TensorProto::UINT8) return true;
   s.weight_bits = bits_of(c, "bits");
   s.constants[0].back() *= 8 / s.weight_bits;
   return true;
@@ -148,12 +145,11 @@ bool packed_rows(Conversion& c) {
 /// ask the state for that key first. Groups are the products of all that.
 bool recurrent_attention(Conversion& c) {
   OperatorSpecification& s = c.result.operation;
-  if (!c.has(2) || c.shape(0).empty() || element_count(s.output) == 0) return false;
-  s.name = c.node.op_type();
-  const std::int64_t heads = std::max<std::int64_t>(1, integer_attribute(c.node, "q_num_heads", 1)),
-                     size = std::min<std::int64_t>(c.shape(0).back() / heads, 1 << 16),
-                     updates =
-                         text_attribute(c.node, "update_rule", "delta").find("delta") == std::string::npos ? 1 : 2;
+  if (!c.has(2) || c.shape().empty() || element_count(s.output) == 0) return false;
+  s.name = c.type();
+  const std::int64_t heads = std::max<std::int64_t>(1, c.integer("q_num_heads", 1)),
+                     size = std::min<std::int64_t>(c.shape().back() / heads, 1 << 16),
+                     updates = c.text("update_rule", "delta").find("delta") == std::string::npos ? 1 : 2;
   s.groups = small(std::clamp<std::int64_t>(size + size * updates * element_count(c.shape(2)) / element_count(s.output),
                                             1, 1 << 18));
   return true;
@@ -162,8 +158,8 @@ bool recurrent_attention(Conversion& c) {
 /// A mixture of experts; their weights without the scales where those are packed.
 bool experts(Conversion& c) {
   OperatorSpecification& s = c.result.operation;
-  s.name = c.node.op_type();
-  s.groups = small(std::clamp<std::int64_t>(integer_attribute(c.node, "k", 1), 1, 1 << 16));
+  s.name = c.type();
+  s.groups = small(std::clamp<std::int64_t>(c.integer("k", 1), 1, 1 << 16));
   if (s.name == "MoE") return true;
   s.weight_bits = bits_of(c, "expert_weight_bits");
   s.constants.clear();
@@ -178,19 +174,19 @@ bool experts(Conversion& c) {
 }
 
 bool pool(Conversion& c) {
-  if (!is_image(c) || c.outputs.size() != 1 || integer_attribute(c.node, "channels_last", 0) != 0) return false;
+  if (!is_image(c) || c.outputs.size() != 1 || c.flag("channels_last")) return false;
   keep_first_input(c);
   c.result.operation.constants.clear();
-  read_window(c, integers_attribute(c.node, "kernel_shape"));
-  c.result.attributes.ceil_mode = integer_attribute(c.node, "ceil_mode", 0) != 0;
-  c.result.attributes.count_padding = integer_attribute(c.node, "count_include_pad", 0) != 0;
+  read_window(c, c.integers("kernel_shape"));
+  c.result.attributes.ceil_mode = c.flag("ceil_mode");
+  c.result.attributes.count_padding = c.flag("count_include_pad");
   return true;
 }
 
 bool global_pool(Conversion& c) {
-  if (c.shape(0).size() < 3) return false;
+  if (c.shape().size() < 3) return false;
   keep_first_input(c);
-  if (c.node.op_type() == "GlobalMaxPool") c.result.operation.name = "max";
+  if (c.type() == "GlobalMaxPool") c.result.operation.name = "max";
   return true;
 }
 

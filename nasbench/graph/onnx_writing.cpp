@@ -5,7 +5,7 @@
 #include <map>
 
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/graph/onnx_conversion.h"
+#include "nasbench/graph/onnx_operators.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 

@@ -87,11 +87,11 @@ TEST(NetworkBuilder, ShapesOfEveryKind) {
 }
 
 TEST(WindowPositions, CeilModeNeedsTheLastWindowToBeginWithinTheImage) {
-  EXPECT_EQ(window_positions(7, 2, 2, 1, 0, 0, false), 3);
-  EXPECT_EQ(window_positions(7, 2, 2, 1, 0, 0, true), 4);
-  EXPECT_EQ(window_positions(5, 1, 3, 1, 1, 1, false), 3);
-  EXPECT_EQ(window_positions(4, 1, 3, 1, 1, 1, true), 2);  // a third window would begin in the zeros behind
-  EXPECT_EQ(window_positions(2, 3, 1, 1, 0, 0, true), 0);
+  EXPECT_EQ(window_positions(7, {2, 2, 1, 0, 0}, false), 3);
+  EXPECT_EQ(window_positions(7, {2, 2, 1, 0, 0}, true), 4);
+  EXPECT_EQ(window_positions(5, {1, 3, 1, 1, 1}, false), 3);
+  EXPECT_EQ(window_positions(4, {1, 3, 1, 1, 1}, true), 2);  // a third window would begin in the zeros behind
+  EXPECT_EQ(window_positions(2, {3, 1, 1, 0, 0}, true), 0);
 }
 
 TEST(BroadcastShape, AlignsAtTheRight) {

@@ -48,7 +48,7 @@ void set(onnx::NodeProto& node, const char* name, std::int64_t value) {
 std::optional<OnnxValue> fold(const onnx::NodeProto& node, const std::vector<OnnxValue>& inputs) {
   std::vector<const OnnxValue*> pointers;
   for (const OnnxValue& input : inputs) pointers.push_back(&input);
-  const auto results = folded(node, pointers);
+  const auto results = folded({node, pointers});
   return results ? std::optional<OnnxValue>(results->front()) : std::nullopt;
 }
 std::optional<OnnxValue> fold(const std::string& type, const std::vector<OnnxValue>& inputs) {
