@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_reading.h"
 #include "nasbench/support/error.h"
 
@@ -23,8 +24,7 @@ void FlatFile::count_listed(std::uint64_t elements) {
 
 void FlatFile::copy(std::uint64_t place, std::uint64_t count, char* target) {
   if (place > size_ || count > size_ - place) {
-    throw FormatError("damaged or cut short: " + std::to_string(count) + " bytes should lie at " +
-                      std::to_string(place) + ", the file has " + std::to_string(size_));
+    reject({"damaged or cut short: ", count, " bytes should lie at ", place, ", the file has ", size_});
   }
   while (count > 0) {
     const Page& bytes = page(place / page_bytes);
@@ -52,7 +52,7 @@ const FlatFile::Page& FlatFile::page(std::uint64_t number) {
 FlatTable::FlatTable(FlatFile& file, std::uint64_t place) : file_(&file), place_(place) {
   const auto distance = file.number<std::int32_t>(place);
   const auto start = static_cast<std::int64_t>(place) - distance;
-  if (start < 0) throw FormatError("damaged: a table at byte " + std::to_string(place) + " has no vtable");
+  if (start < 0) reject({"damaged: a table at byte ", place, " has no vtable"});
   vtable_ = static_cast<std::uint64_t>(start);
   vtable_bytes_ = file.number<std::uint16_t>(vtable_);
 }
@@ -94,8 +94,7 @@ FlatVector FlatTable::vector(int field, std::uint64_t element_bytes) const {
   const std::uint64_t start = followed(*place);
   const FlatVector found = {start + 4, file_->number<std::uint32_t>(start)};
   if (found.length * element_bytes > file_->size() - found.place) {
-    throw FormatError("damaged or cut short: " + std::to_string(found.length) + " elements should lie at byte " +
-                      std::to_string(found.place));
+    reject({"damaged or cut short: ", found.length, " elements should lie at byte ", found.place});
   }
   return found;
 }

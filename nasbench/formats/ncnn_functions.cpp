@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
@@ -236,7 +235,7 @@ void reduce(LayerReader& layer) {
 /// One layer over a sequence of steps: {1, steps, width}.
 void recurrent(LayerReader& layer) {
   const Shape& shape = layer.shape();
-  if (shape.size() != 3) throw FormatError("it takes steps of a width, found " + format(shape));
+  if (shape.size() != 3) reject({"it takes steps of a width, found ", shape});
   const std::int64_t gates = layer.type() == "LSTM" ? 4 : layer.type() == "GRU" ? 3 : 1;
   const std::int64_t units = layer.whole(0, 0),
                      hidden = layer.type() == "LSTM" ? layer.whole(3, layer.whole(0, 0)) : units;

@@ -1,9 +1,7 @@
 #include "nasbench/formats/ncnn_layer.h"
 
 #include <cmath>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/support/file_kind.h"
@@ -45,9 +43,7 @@ class Words {
     return static_cast<std::size_t>(*number);
   }
 
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw FormatError("'" + file_ + "', line " + std::to_string(line_) + ": " + why);
-  }
+  [[noreturn]] void refuse(const std::string& why) const { reject({"'", file_, "', line ", line_, ": ", why}); }
 
  private:
   void find() {
@@ -135,7 +131,7 @@ constexpr double largest = 2147483647;
 
 std::int64_t whole_of(double number, std::int64_t key) {
   if (std::abs(number) <= largest && number == std::floor(number)) return static_cast<std::int64_t>(number);
-  throw FormatError("parameter " + std::to_string(key) + " is no whole number of 32 bits");
+  reject({"parameter ", key, " is no whole number of 32 bits"});
 }
 
 }  // namespace
@@ -164,24 +160,24 @@ std::vector<std::int64_t> LayerReader::list(std::int64_t key) const {
 const char* LayerReader::one_of(std::initializer_list<const char*> names, std::int64_t key) const {
   const int number = whole(key, 0);
   if (number >= 0 && number < static_cast<int>(names.size())) return names.begin()[number];
-  throw FormatError("there is no operation or mode " + std::to_string(number));
+  reject({"there is no operation or mode ", number});
 }
 
 const Blob& LayerReader::input(std::size_t i) const {
   if (i < inputs_.size()) return inputs_[i];
-  throw FormatError("it has " + std::to_string(inputs_.size()) + " inputs, expected at least " + std::to_string(i + 1));
+  reject({"it has ", inputs_.size(), " inputs, expected at least ", i + 1});
 }
 
 Source LayerReader::source(std::size_t i) const {
   if (!input(i).constant) return input(i).source;
-  throw FormatError("its input " + std::to_string(i + 1) + " is a constant, where we expect a computed tensor");
+  reject({"its input ", i + 1, " is a constant, where we expect a computed tensor"});
 }
 
 std::int64_t LayerReader::axis(std::int64_t number, std::size_t input) const {
   const auto rank = static_cast<std::int64_t>(shape(input).size());
   const std::int64_t axis = number < 0 ? number + rank : number + 1;
   if (axis >= 1 && axis < rank) return axis;
-  throw FormatError("there is no axis " + std::to_string(number) + " in " + std::to_string(rank - 1) + " dimensions");
+  reject({"there is no axis ", number, " in ", rank - 1, " dimensions"});
 }
 
 NetworkNode LayerReader::node(OperatorKind kind, Shape output, std::string function) const {
@@ -230,9 +226,7 @@ Source activated(LayerReader& layer, const Source& source, int kind, const std::
   static const std::vector<std::string> functions = {"",        "relu", "leaky_relu", "clip",
                                                      "sigmoid", "mish", "hard_swish", "gelu"};
   if (kind == 0) return source;
-  if (kind < 0 || kind >= static_cast<int>(functions.size())) {
-    throw FormatError("there is no activation " + std::to_string(kind));
-  }
+  if (kind < 0 || kind >= static_cast<int>(functions.size())) reject({"there is no activation ", kind});
   const std::string& function = functions[static_cast<std::size_t>(kind)];
   const auto number = [&](std::size_t i) { return i < numbers.size() ? numbers[i] : 0.0; };
   const bool relu6 = function == "clip" && number(0) == 0 && number(1) == 6;

@@ -1,7 +1,6 @@
 // Layers of ncnn that are products of matrices, with weights or without.
 
 #include <algorithm>
-#include <utility>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
@@ -16,8 +15,7 @@ void inner_product(LayerReader& layer) {
   const std::int64_t in = units > 0 ? weights / units : 0;
   const bool by_row = shape.size() == 3 && (weights == 0 || in == shape.back());
   if (units < 1 || (!by_row && weights != 0 && weights != units * element_count(shape))) {
-    throw FormatError(std::to_string(weights) + " weights do not fit an input of " + format(shape) + " and " +
-                      std::to_string(units) + " outputs");
+    reject({weights, " weights do not fit an input of ", shape, " and ", units, " outputs"});
   }
   if (!by_row && shape.size() > 2) {
     x = layer.builder().reshape(layer.name() + "_flat", x, {1, element_count(shape)});
@@ -36,8 +34,7 @@ static Source weighed(LayerReader& layer, bool by_column, std::int64_t inner, st
   const Source x = by_column ? swapped(layer, layer.source()) : layer.source();
   const Shape shape = layer.builder().type(x).shape;
   if (units < 1 || (inner > 0 && shape.back() != inner)) {
-    throw FormatError("weights of " + std::to_string(inner) + "x" + std::to_string(units) + " do not fit " +
-                      format(shape));
+    reject({"weights of ", inner, "x", units, " do not fit ", shape});
   }
   return layer.builder().linear(layer.name(), x, units, bias);
 }
@@ -75,7 +72,7 @@ void matrix_product(LayerReader& layer) {
   if (layer.size() > 1 && layer.is_constant(1)) {
     const Shape& weights = layer.shape(1);
     const bool transposed = layer.whole(0, 0) != 0;
-    if (weights.size() < 3) throw FormatError("its weights are no matrix, found " + format(weights));
+    if (weights.size() < 3) reject({"its weights are no matrix, found ", weights});
     return layer.give(weighed(layer, false, 0, weights[weights.size() - (transposed ? 2 : 1)], false));
   }
   const Source right = layer.whole(0, 0) != 0 ? swapped(layer, layer.source(1)) : layer.source(1);
@@ -101,7 +98,7 @@ void einsum(LayerReader& layer) {
   }
   const OnnxSteps steps(layer.builder(), layer.name());
   const std::optional<Source> result = einsum_operators(steps, equation, operands);
-  if (!result) throw FormatError("we do not follow its equation " + equation);
+  if (!result) reject({"we do not follow its equation ", equation});
   layer.give(steps.shape(*result).size() < 2 ? steps.reshape(*result, {1, 1}) : *result);
 }
 
@@ -113,7 +110,7 @@ void attention(LayerReader& layer) {
   const auto project = [&](const char* part, std::size_t input) {
     const Source x = b.linear(layer.name() + part, layer.source(std::min(input, tensors - 1)), width);
     const Shape shape = b.type(x).shape;
-    if (shape.size() != 3) throw FormatError("it takes steps of a width, found " + format(shape));
+    if (shape.size() != 3) reject({"it takes steps of a width, found ", shape});
     const Source parts = b.reshape(layer.name() + part + "_heads", x, {1, shape[1], heads, width / heads});
     return b.transpose(layer.name() + part + "_by_head", parts, {0, 2, 1, 3});
   };
@@ -136,7 +133,7 @@ void products_of_attention(LayerReader& layer) {
   if (cached && layer.size() < 5) throw FormatError("it has no cache");
   const auto by_head = [&](std::size_t i) {
     if (layer.shape(i).size() == 4) return layer.shape(i);
-    throw FormatError("it takes queries, keys and values by head, found " + format(layer.shape(i)));
+    reject({"it takes queries, keys and values by head, found ", layer.shape(i)});
   };
   const Shape query = by_head(0);
   NetworkNode node = layer.node(OperatorKind::opaque, {1, query[1], query[2], by_head(2)[3]}, "Attention");

@@ -1,16 +1,12 @@
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
 #include <system_error>
-#include <utility>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
@@ -95,8 +91,7 @@ class NcnnReader {
       try {
         read_layer(layer);
       } catch (const Error& error) {
-        throw FormatError("line " + std::to_string(layer.line) + ": layer '" + layer.name + "' (" + layer.type +
-                          "): " + error.what());
+        reject({"line ", layer.line, ": layer '", layer.name, "' (", layer.type, "): ", error.what()});
       }
     }
     for (const NcnnLayer& layer : layers) add_outputs(layer);
@@ -120,7 +115,7 @@ class NcnnReader {
     std::vector<Blob> inputs;
     for (const std::string& name : file.inputs) {
       const auto found = blobs_.find(name);
-      if (found == blobs_.end()) throw FormatError("no layer before it gives '" + name + "'");
+      if (found == blobs_.end()) reject({"no layer before it gives '", name, "'"});
       inputs.push_back(found->second);
     }
     LayerReader layer(file, std::move(inputs), builder_);
@@ -133,9 +128,9 @@ class NcnnReader {
       for (std::size_t i = 0; i < file.outputs.size(); ++i) layer.give_input(0);
     } else if (const auto known = conversions().find(file.type); known != conversions().end()) {
       if (file.expression) {
-        throw FormatError("its parameter " + std::to_string(*file.expression) +
-                          " is an expression of the sizes of its inputs, which we do not follow; let pnnx write the "
-                          "file with one fixed inputshape");
+        reject({"its parameter ", *file.expression,
+                " is an expression of the sizes of its inputs, which we do not follow; let pnnx write the "
+                "file with one fixed inputshape"});
       }
       known->second(layer);
     } else {
@@ -153,7 +148,7 @@ class NcnnReader {
     for (std::size_t i = 0; i < file.outputs.size(); ++i) {
       if (i >= given.size()) break;  // a second output that nobody may read, as the state of an LSTM
       if (!blobs_.emplace(file.outputs[i], std::move(given[i])).second) {
-        throw FormatError("'" + file.outputs[i] + "' is given twice");
+        reject({"'", file.outputs[i], "' is given twice"});
       }
     }
   }
@@ -170,7 +165,7 @@ class NcnnReader {
   }
 
   Source input(const NcnnLayer& file, const LayerReader& layer) {
-    if (file.outputs.size() != 1) throw FormatError("it gives " + std::to_string(file.outputs.size()) + " blobs");
+    if (file.outputs.size() != 1) reject({"it gives ", file.outputs.size(), " blobs"});
     const std::string& name = file.outputs.front();
     Shape shape = dimensions_of(layer, true);
     if (shape.size() == 1) shape = hinted_shape(file, 0).value_or(Shape{1, 0, 0, 0});
@@ -206,10 +201,9 @@ class NcnnReader {
     constexpr std::int64_t boxes = 100;  // as many as a detector finds depends on its image
     for (std::size_t i = 0; i < file.outputs.size(); ++i) {
       std::optional<Shape> shape = hinted_shape(file, i);
-      const std::string ending = "DetectionOutput";
-      const bool detects = file.type.size() >= ending.size() &&
-                           file.type.compare(file.type.size() - ending.size(), ending.size(), ending) == 0;
-      if (!shape && detects) shape = Shape{1, file.type == ending ? std::max(1, layer.whole(3, 100)) : boxes, 6};
+      const bool detects = fits_pattern(file.type, "*DetectionOutput");
+      const bool says_how_many = file.type == "DetectionOutput";
+      if (!shape && detects) shape = Shape{1, says_how_many ? std::max(1, layer.whole(3, 100)) : boxes, 6};
       if (!shape && file.type == "Proposal") shape = Shape{1, std::max(1, layer.whole(3, 300)), 1, 4};
       if (!shape) {
         throw FormatError(

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <string_view>
-#include <utility>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
@@ -48,7 +46,7 @@ void give_parts(LayerReader& layer, const std::vector<std::pair<std::int64_t, Pa
   for (const auto& [axis, part] : parts) {
     std::int64_t& extent = shape[static_cast<std::size_t>(axis)];
     if (part.start < 0 || part.length < 1 || part.start > extent - part.length) {
-      throw FormatError("its part does not lie in " + format(layer.shape()));
+      reject({"its part does not lie in ", layer.shape()});
     }
     extent = part.length;
     node.attributes.axes.push_back(axis);
@@ -80,9 +78,7 @@ void reshape(LayerReader& layer) {
   }
   const std::int64_t all = element_count(from);
   if (place >= 0) shape[static_cast<std::size_t>(place)] = all / known;
-  if (shape.size() < 2 || element_count(shape) != all) {
-    throw FormatError(format(from) + " does not hold as many numbers as " + format(shape));
-  }
+  if (shape.size() < 2 || element_count(shape) != all) reject({from, " does not hold as many numbers as ", shape});
   give_shape(layer, shape);
 }
 
@@ -125,7 +121,7 @@ void permute(LayerReader& layer) {
   const auto number = static_cast<std::size_t>(std::max(0, layer.whole(0, 0)));
   const std::size_t all = rank == 2 ? two.size() : rank == 3 ? three.size() : four.size();
   if (rank < 2) return layer.give(layer.source());
-  if (rank > 4 || number >= all) throw FormatError("there is no order " + std::to_string(number));
+  if (rank > 4 || number >= all) reject({"there is no order ", number});
   const std::string_view order = rank == 2 ? two[number] : rank == 3 ? three[number] : four[number];
   const std::string_view letters = rank == 2 ? "WH" : rank == 3 ? "WHC" : "WHDC";  // from behind
   std::vector<std::int64_t> axes = {0};
@@ -143,7 +139,7 @@ void concatenate(LayerReader& layer) {
     Shape other = layer.shape(i);
     if (other.size() != shape.size()) throw FormatError("its inputs have different numbers of dimensions");
     extent += std::exchange(other[static_cast<std::size_t>(axis)], shape[static_cast<std::size_t>(axis)]);
-    if (other != shape) throw FormatError(format(layer.shape(i)) + " and " + format(shape) + " cannot be joined");
+    if (other != shape) reject({layer.shape(i), " and ", shape, " cannot be joined"});
   }
   shape[static_cast<std::size_t>(axis)] = extent;
   NetworkNode node = layer.node(OperatorKind::concatenate, shape);
@@ -169,7 +165,7 @@ void slice(LayerReader& layer) {
   sizes.resize(layer.outputs(), dropped);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == dropped) sizes[i] = left / static_cast<std::int64_t>(sizes.size() - i);
-    if (sizes[i] < 1 || sizes[i] > left) throw FormatError("its parts do not fit " + format(layer.shape()));
+    if (sizes[i] < 1 || sizes[i] > left) reject({"its parts do not fit ", layer.shape()});
     left -= sizes[i];
   }
   if (left != 0) sizes.push_back(left);  // a part that nobody reads
@@ -265,7 +261,7 @@ void pixel_shuffle(LayerReader& layer) {
   const bool to_pixels = layer.type() == "PixelShuffle";
   if (shape.size() != 4 || factor < 1 || factor > 1024) throw FormatError("it takes an image and a factor from 1");
   const bool fits = to_pixels ? shape[1] % window == 0 : shape[2] % factor == 0 && shape[3] % factor == 0;
-  if (!fits) throw FormatError("a factor of " + std::to_string(factor) + " does not fit " + format(shape));
+  if (!fits) reject({"a factor of ", factor, " does not fit ", shape});
   shape = to_pixels ? Shape{1, shape[1] / window, shape[2] * factor, shape[3] * factor}
                     : Shape{1, shape[1] * window, shape[2] / factor, shape[3] / factor};
   layer.give_opaque(to_pixels ? "DepthToSpace" : "SpaceToDepth", shape);
@@ -282,8 +278,7 @@ void gated(LayerReader& layer) {
 void grid_sample(LayerReader& layer) {
   const Shape &image = layer.shape(), &grid = layer.shape(1);
   const int first = layer.whole(3, 0) != 0 ? 2 : 1;
-  if (image.size() < 4 || grid.size() != image.size())
-    throw FormatError("its grid of " + format(grid) + " does not fit");
+  if (image.size() < 4 || grid.size() != image.size()) reject({"its grid of ", grid, " does not fit"});
   Shape shape = {1, image[1]};
   shape.insert(shape.end(), grid.begin() + first, grid.end() - 2 + first);
   layer.give_opaque("GridSample", shape);
@@ -313,7 +308,7 @@ void diagonal(LayerReader& layer) {
   const Shape& from = layer.shape();
   const std::int64_t place = layer.whole(0, 0), away = std::abs(place);
   if (from.size() == 2) return layer.give_opaque("Diag", {1, from[1] + away, from[1] + away});
-  if (from.size() != 3) throw FormatError("it takes a vector or a matrix, found " + format(from));
+  if (from.size() != 3) reject({"it takes a vector or a matrix, found ", from});
   layer.give_opaque("Diag", {1, place < 0 ? std::min(from[1] - away, from[2]) : std::min(from[1], from[2] - away)});
 }
 
@@ -324,7 +319,7 @@ void spectrogram(LayerReader& layer) {
   const bool back = layer.type() == "InverseSpectrogram", centred = layer.whole(5, 1) != 0;
   const std::int64_t length = element_count(from) + (centred ? size / 2 * 2 : 0);
   if (size < 1 || step < 1 || (back ? from.size() != 4 || from[3] != 2 : length < size)) {
-    throw FormatError("its frames do not fit its input of " + format(from));
+    reject({"its frames do not fit its input of ", from});
   }
   Shape shape = {1, layer.whole(8, 1) != 0 ? size / 2 + 1 : size, (length - size) / step + 1};
   if (back) shape = {1, (from[2] - 1) * step + (centred ? size % 2 : size)};
@@ -335,7 +330,7 @@ void spectrogram(LayerReader& layer) {
 /// Boxes of several sizes at each position, and how far they may vary.
 void prior_box(LayerReader& layer) {
   const Shape& image = layer.shape();
-  if (image.size() != 4) throw FormatError("it takes an image, found " + format(image));
+  if (image.size() != 4) reject({"it takes an image, found ", image});
   const auto count = [&](std::int64_t key) { return static_cast<std::int64_t>(layer.numbers(key).size()); };
   const std::int64_t smallest = std::max<std::int64_t>(1, count(0)),
                      ratios = count(2) * (layer.whole(7, 1) != 0 ? 2 : 1);

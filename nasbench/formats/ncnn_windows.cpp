@@ -1,7 +1,6 @@
 // Layers of ncnn that move a window over an image, a signal or a volume.
 
 #include <algorithm>
-#include <utility>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
@@ -29,7 +28,7 @@ bool is_flat(const LayerReader& layer) { return layer.type().find("1D") != std::
 Source as_image(LayerReader& layer) {
   const Shape& shape = layer.shape();
   if (shape.size() == 4) return layer.source();
-  if (shape.size() != 3) throw FormatError("it takes an image or a signal, found " + format(shape));
+  if (shape.size() != 3) reject({"it takes an image or a signal, found ", shape});
   return layer.builder().reshape(layer.name() + "_image", layer.source(), {1, shape[1], 1, shape[2]});
 }
 
@@ -70,7 +69,7 @@ void pad_to_same(WindowOptions& window, const Shape& image, bool more_before) {
 template <class Extent>
 Shape volume_shape(const LayerReader& layer, std::int64_t channels, const WindowKeys& keys, const Extent& extent) {
   const Shape& volume = layer.shape();
-  if (volume.size() != 5) throw FormatError("it takes a volume, found " + format(volume));
+  if (volume.size() != 5) reject({"it takes a volume, found ", volume});
   Shape shape = {1, channels};
   for (std::size_t i = 2; i < volume.size(); ++i) {
     const AxisWindow axis = axes_of(layer, keys)[4 - i];
@@ -90,7 +89,7 @@ Shape weights_read(const LayerReader& layer, std::int64_t key) {
   if (layer.whole(key, 0) == 0) return {};
   Shape weights = layer.shape(1);
   if (is_flat(layer)) weights.insert(weights.end() - 1, 1);
-  if (weights.size() != 5) throw FormatError("its second input has to be weights, found " + format(layer.shape(1)));
+  if (weights.size() != 5) reject({"its second input has to be weights, found ", layer.shape(1)});
   weights.erase(weights.begin());
   return weights;
 }
@@ -113,8 +112,7 @@ void require_weights(std::int64_t weights, std::int64_t in, std::int64_t out, co
   const double expected = static_cast<double>(in) * static_cast<double>(out) / options.groups *
                           options.window.kernel.height * options.window.kernel.width;
   if (weights == 0 || static_cast<double>(weights) == expected) return;
-  throw FormatError(std::to_string(weights) + " weights do not fit " + std::to_string(in) + " channels in and " +
-                    std::to_string(out) + " out");
+  reject({weights, " weights do not fit ", in, " channels in and ", out, " out"});
 }
 
 /// The shape of what `plain` makes of the image.
@@ -211,9 +209,7 @@ void unfold(LayerReader& layer) {
   const std::int64_t area = std::int64_t{h.kernel} * w.kernel;
   const bool folds = layer.type() == "Fold";
   require_tensor_size({from[1], area});
-  if (folds ? from.size() != 3 || from[1] % area != 0 : from.size() != 4) {
-    throw FormatError("its windows do not fit " + format(from));
-  }
+  if (folds ? from.size() != 3 || from[1] % area != 0 : from.size() != 4) reject({"its windows do not fit ", from});
   const int width = layer.whole(20, 0);
   if (folds) return layer.give_opaque("Col2Im", {1, from[1] / area, layer.whole(21, width), width});
   layer.give_opaque("Unfold", {1, from[1] * area, window_positions(from[2], h) * window_positions(from[3], w)});

@@ -47,6 +47,11 @@ struct Iteration {
   std::vector<TfliteOperator> operators;
 };
 
+template <class T>
+std::int64_t number_at(FlatFile& file, std::uint64_t place) {
+  return file.number<T>(place);
+}
+
 std::optional<std::int64_t> single_number(const TfliteFile& file, std::int32_t tensor) {
   constexpr std::int64_t most = std::int64_t{1} << 40;
   if (tensor < 0) return std::nullopt;
@@ -103,8 +108,8 @@ class Reader {
     const FlatTable model = FlatTable::root(*file_.bytes);
     const auto version = model.number<std::uint32_t>(field::model_version);
     if (version != schema_version) {
-      throw FormatError("its schema has version " + std::to_string(version) + "; expected " +
-                        std::to_string(schema_version) + ": convert it by a TensorFlow from 1.10 on");
+      reject({"its schema has version ", version, "; expected ", schema_version,
+              ": convert it by a TensorFlow from 1.10 on"});
     }
     const FlatVector graphs = model.vector(field::model_subgraphs, 4);
     if (graphs.length == 0) throw FormatError("it has no subgraph");
@@ -142,9 +147,7 @@ class Reader {
   Places read_tensors(const FlatTable& model, const FlatTable& graph,
                       const std::map<std::int32_t, std::int32_t>& bound) {
     const FlatVector tensors = graph.vector(field::graph_tensors, 4), buffers = model.vector(field::model_buffers, 4);
-    if (tensors.length > most_tensors - file_.tensors.size()) {
-      throw FormatError("it has more than " + std::to_string(most_tensors) + " tensors");
-    }
+    if (tensors.length > most_tensors - file_.tensors.size()) reject({"it has more than ", most_tensors, " tensors"});
     Places places;
     for (std::uint64_t i = 0; i < tensors.length; ++i) {
       const auto found = bound.find(static_cast<std::int32_t>(i));
@@ -165,8 +168,7 @@ class Reader {
     const auto buffer = from.number<std::uint32_t>(field::tensor_buffer);
     const bool variable = from.number<std::uint8_t>(field::tensor_variable) != 0;
     if (buffer > 0 && buffer >= buffers.length) {
-      throw FormatError("damaged: tensor '" + tensor.name + "' has buffer " + std::to_string(buffer) + " of " +
-                        std::to_string(buffers.length));
+      reject({"damaged: tensor '", tensor.name, "' has buffer ", buffer, " of ", buffers.length});
     }
     if (buffer > 0 && !variable) read_data(model.element(buffers, buffer), tensor);
     return tensor;
@@ -174,7 +176,7 @@ class Reader {
 
   FlatTable subgraph(const FlatTable& model, std::int32_t number) const {
     if (number < 1 || static_cast<std::uint64_t>(number) >= graphs_.length) {
-      throw FormatError("damaged: there is no subgraph " + std::to_string(number));
+      reject({"damaged: there is no subgraph ", number});
     }
     return model.element(graphs_, static_cast<std::uint64_t>(number));
   }
@@ -186,7 +188,7 @@ class Reader {
     if (tensor.data.length == 0 && offset > 1) {
       tensor.data = {offset, buffer.number<std::uint64_t>(field::buffer_size)};
       if (offset > file_.bytes->size() || tensor.data.length > file_.bytes->size() - offset) {
-        throw FormatError("cut short: the data of tensor '" + tensor.name + "' end beyond the file");
+        reject({"cut short: the data of tensor '", tensor.name, "' end beyond the file"});
       }
     }
     tensor.has_data = tensor.data.length > 0;
@@ -197,13 +199,11 @@ class Reader {
     constexpr std::int32_t call = 31, composite = 206;
     const FlatVector operators = graph.vector(field::graph_operators, 4);
     operators_ += operators.length;
-    if (operators_ > operator_limit) {
-      throw FormatError("it has more than " + std::to_string(operator_limit) + " operators");
-    }
+    if (operators_ > operator_limit) reject({"it has more than ", operator_limit, " operators"});
     for (std::uint64_t i = 0; i < operators.length; ++i) {
       const FlatTable from = graph.element(operators, i);
       const auto code = from.number<std::uint32_t>(field::operator_code);
-      if (code >= codes_.size()) throw FormatError("damaged: operator " + std::to_string(i) + " has no kind");
+      if (code >= codes_.size()) reject({"damaged: operator ", i, " has no kind"});
       TfliteOperator op = {codes_[code].code,
                            codes_[code].custom,
                            tensors_of(from, field::operator_inputs, places, -1),
@@ -230,7 +230,7 @@ class Reader {
   /// Adds the operators of the subgraph `graph`, which takes `inputs`, and returns what it gives.
   Places read_body(const FlatTable& model, const FlatTable& graph, const Places& inputs, int depth) {
     constexpr int deepest = 16;
-    if (depth > deepest) throw FormatError("its subgraphs are nested more than " + std::to_string(deepest) + " deep");
+    if (depth > deepest) reject({"its subgraphs are nested more than ", deepest, " deep"});
     const Places own = graph.integers(field::graph_inputs);
     if (own.size() != inputs.size()) throw FormatError("damaged: a call and its subgraph have different inputs");
     std::map<std::int32_t, std::int32_t> bound;
@@ -294,7 +294,7 @@ class Reader {
     std::vector<std::int32_t> tensors = table.integers(number);
     for (std::int32_t& tensor : tensors) {
       if (tensor < least || tensor >= static_cast<std::int64_t>(places.size())) {
-        throw FormatError("damaged: there is no tensor " + std::to_string(tensor));
+        reject({"damaged: there is no tensor ", tensor});
       }
       if (tensor >= 0) tensor = places[static_cast<std::size_t>(tensor)];
     }
@@ -320,29 +320,26 @@ TfliteFile read_tflite_file(const std::filesystem::path& path) {
   try {
     return reader.read();
   } catch (const FormatError& error) {
-    throw FormatError("'" + path.string() + "': " + error.what());
+    reject({"'", path.string(), "': ", error.what()});
   }
 }
 
 std::optional<std::vector<std::int64_t>> integers_of(const TfliteFile& file, const TfliteTensor& tensor) {
   constexpr std::uint64_t most = 1024;
-  const int bytes = tensor.file_type == 4 ? 8 : tensor.file_type == 2 ? 4 : tensor.file_type == 7 ? 2 : 1;
-  const bool integer = tensor.file_type == 2 || tensor.file_type == 4 || tensor.file_type == 7 ||
-                       tensor.file_type == 9 || tensor.file_type == 3;
-  const std::uint64_t count = tensor.data.length / static_cast<std::uint64_t>(bytes);
-  if (!tensor.has_data || !integer || count > most) return std::nullopt;
-  if (count != static_cast<std::uint64_t>(element_count(tensor.shape))) return std::nullopt;
+  static const std::map<int, std::pair<std::uint64_t, std::int64_t (*)(FlatFile&, std::uint64_t)>> types = {
+      {2, {4, number_at<std::int32_t>}},
+      {3, {1, number_at<std::uint8_t>}},
+      {4, {8, number_at<std::int64_t>}},
+      {7, {2, number_at<std::int16_t>}},
+      {9, {1, number_at<std::int8_t>}}};
+  const auto type = types.find(tensor.file_type);
+  if (!tensor.has_data || type == types.end()) return std::nullopt;
+  const auto& [bytes, number] = type->second;
+  const std::uint64_t count = tensor.data.length / bytes;
+  if (count > most || count != static_cast<std::uint64_t>(element_count(tensor.shape))) return std::nullopt;
   file.bytes->count_listed(count);
   std::vector<std::int64_t> numbers;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t place = tensor.data.place + i * static_cast<std::uint64_t>(bytes);
-    FlatFile& from = *file.bytes;
-    numbers.push_back(bytes == 8              ? from.number<std::int64_t>(place)
-                      : bytes == 4            ? from.number<std::int32_t>(place)
-                      : bytes == 2            ? from.number<std::int16_t>(place)
-                      : tensor.file_type == 9 ? std::int64_t{from.number<std::int8_t>(place)}
-                                              : std::int64_t{from.number<std::uint8_t>(place)});
-  }
+  for (std::uint64_t i = 0; i < count; ++i) numbers.push_back(number(*file.bytes, tensor.data.place + i * bytes));
   return numbers;
 }
 

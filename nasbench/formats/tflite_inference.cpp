@@ -1,7 +1,6 @@
 // Shapes of TensorFlow Lite's operators, and the numbers of those that compute shapes: for files that leave sizes open.
 
 #include <algorithm>
-#include <utility>
 
 #include "nasbench/formats/tflite_operation.h"
 #include "nasbench/graph/limits.h"

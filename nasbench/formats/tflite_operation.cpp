@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "nasbench/graph/limits.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
 
 namespace tenshot::nasbench::tflite {
@@ -112,12 +111,12 @@ std::vector<std::int64_t> Operation::list(int option) const {
 
 const Value& Operation::input(std::size_t i) const {
   if (has(i)) return *inputs_[i];
-  throw FormatError("it has no input " + std::to_string(i));
+  reject({"it has no input ", i});
 }
 
 Source Operation::source(std::size_t i) const {
   if (!input(i).constant) return input(i).source;
-  throw FormatError("its input " + std::to_string(i) + " is a constant, where we expect a computed tensor");
+  reject({"its input ", i, " is a constant, where we expect a computed tensor"});
 }
 
 std::optional<std::vector<std::int64_t>> Operation::few_numbers(std::size_t i) const {
@@ -128,7 +127,7 @@ std::optional<std::vector<std::int64_t>> Operation::few_numbers(std::size_t i) c
 
 std::vector<std::int64_t> Operation::numbers(std::size_t i) const {
   if (std::optional<std::vector<std::int64_t>> found = few_numbers(i)) return std::move(*found);
-  throw FormatError("its input " + std::to_string(i) + " is computed or large, where we expect a few constant numbers");
+  reject({"its input ", i, " is computed or large, where we expect a few constant numbers"});
 }
 
 std::int64_t Operation::axis(std::int64_t number, std::size_t i) const {
@@ -138,7 +137,7 @@ std::int64_t Operation::axis(std::int64_t number, std::size_t i) const {
 
 const Value& Operation::output(std::size_t i) const {
   if (i < outputs_.size()) return outputs_[i];
-  throw FormatError("it has no output " + std::to_string(i));
+  reject({"it has no output ", i});
 }
 
 ElementType Operation::output_type(std::size_t i) const {
@@ -181,7 +180,7 @@ NetworkNode Operation::lone_node(OperatorKind kind, Shape output, std::string fu
 void Operation::give_activated(const Source& source, int activation) {
   static const char* const functions[] = {"", "relu", "clip", "relu6", "tanh"};
   if (activation == 0) return give(source);
-  if (activation < 0 || activation > 4) throw FormatError("there is no activation " + std::to_string(activation));
+  if (activation < 0 || activation > 4) reject({"there is no activation ", activation});
   const bool clips = activation == 2;
   give(builder_.activation(name_ + "_activation", source, functions[activation], clips ? -1 : 0, clips ? 1 : 0));
 }
@@ -189,9 +188,7 @@ void Operation::give_activated(const Source& source, int activation) {
 void Operation::give_reshaped(const Source& source) {
   const Shape& wanted = output(given_.size()).shape;
   const Shape from = builder_.type(source).shape;
-  if (element_count(from) != element_count(wanted)) {
-    throw FormatError(format(from) + " does not hold as many numbers as " + format(wanted));
-  }
+  if (element_count(from) != element_count(wanted)) reject({from, " does not hold as many numbers as ", wanted});
   give(builder_.reshape(name_, source, wanted));
 }
 

@@ -1,11 +1,6 @@
-#include "nasbench/formats/network_file.h"
-
 #include <algorithm>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
+#include "nasbench/formats/network_file.h"
 #include "nasbench/formats/tflite_file.h"
 #include "nasbench/formats/tflite_operation.h"
 #include "nasbench/graph/limits.h"
@@ -37,13 +32,12 @@ class TfliteReader {
       try {
         read_operator(op, name);
       } catch (const Error& error) {
-        throw FormatError("operator " + std::to_string(i) + " ('" + excerpt(name) + "'): " + error.what());
+        reject({"operator ", i, " ('", excerpt(name), "'): ", error.what()});
       }
     }
     for (const std::int32_t output : file_.outputs) {
       const std::optional<Value>& value = values_[static_cast<std::size_t>(output)];
-      if (!value)
-        throw FormatError("output '" + file_.tensors[static_cast<std::size_t>(output)].name + "' is given by nothing");
+      if (!value) reject({"output '", file_.tensors[static_cast<std::size_t>(output)].name, "' is given by nothing"});
       if (!value->constant) builder_.output(value->source);
     }
     if (builder_.network().outputs.empty()) throw FormatError("the network computes nothing");
@@ -112,7 +106,7 @@ class TfliteReader {
     try {
       require_tensor_size(tensor.shape, true);
     } catch (const FormatError& error) {
-      throw FormatError("constant '" + tensor.name + "': " + error.what());
+      reject({"constant '", tensor.name, "': ", error.what()});
     }
   }
 
@@ -217,8 +211,8 @@ class TfliteReader {
         outputs[i] = computed(op.outputs[i], (*shapes)[i]);
       } else if (const Shape& signature = tensor(op.outputs[i]).signature;
                  std::find(signature.begin() + 1, signature.end(), -1) != signature.end()) {
-        throw FormatError("the file leaves the size of its output open, and we cannot say it for " + operation.type() +
-                          "; convert the network with a fixed size of its input");
+        reject({"the file leaves the size of its output open, and we cannot say it for ", operation.type(),
+                "; convert the network with a fixed size of its input"});
       }
     }
     return outputs;
@@ -233,7 +227,7 @@ class TfliteReader {
       for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = signature[i] == -1 || signature[i] == shape[i];
     }
     if (fits) return;
-    throw FormatError("it computes " + format(given.shape) + ", where the file says " + format(said.shape));
+    reject({"it computes ", given.shape, ", where the file says ", said.shape});
   }
 
   void read_operator(const TfliteOperator& op, const std::string& name) {
@@ -245,7 +239,7 @@ class TfliteReader {
         continue;
       }
       const std::optional<Value>& value = values_[static_cast<std::size_t>(input)];
-      if (!value) throw FormatError("nothing before it gives '" + tensor(input).name + "'");
+      if (!value) reject({"nothing before it gives '", tensor(input).name, "'"});
       inputs.push_back(&*value);
       constant = constant && value->constant;
     }
@@ -277,8 +271,8 @@ class TfliteReader {
   void read_choice(const TfliteOperator& op, const std::string& name, const std::vector<const Value*>& inputs) {
     const auto [first, middle, end] = op.branches;
     if (inputs.at(0)->shape != inputs.at(1)->shape) {
-      throw FormatError("its branches give " + format(inputs[0]->shape) + " and " + format(inputs[1]->shape) +
-                        ", of which the data choose: convert one of them alone");
+      reject({"its branches give ", inputs[0]->shape, " and ", inputs[1]->shape,
+              ", of which the data choose: convert one of them alone"});
     }
     if (&op == &file_.operators[end]) file_.remarks.push_back(remark_on_branches("If", name));
     const bool is_first = computes_less(builder_.network(), first_nodes_[first], first_nodes_[middle]);
@@ -310,7 +304,7 @@ class TfliteReader {
 
   void set(std::int32_t index, Value value) {
     std::optional<Value>& known = values_[static_cast<std::size_t>(index)];
-    if (known) throw FormatError("'" + tensor(index).name + "' is given twice");
+    if (known) reject({"'", tensor(index).name, "' is given twice"});
     known = std::move(value);
   }
 

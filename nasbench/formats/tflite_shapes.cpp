@@ -1,7 +1,6 @@
 // Operators of TensorFlow Lite that move numbers: shapes, parts, joins and sizes.
 
 #include <algorithm>
-#include <utility>
 
 #include "nasbench/formats/tflite_operation.h"
 #include "nasbench/graph/limits.h"
@@ -61,7 +60,7 @@ void pack(Operation& op) {
   NetworkNode node = op.node(OperatorKind::concatenate, op.output().shape);
   for (Source& source : node.inputs) {
     if (element_count(op.builder().type(source).shape) != element_count(part)) {
-      throw FormatError("its inputs are not parts of " + format(op.output().shape));
+      reject({"its inputs are not parts of ", op.output().shape});
     }
     source = op.builder().reshape(op.name() + "_part", source, part);
   }
@@ -87,7 +86,7 @@ void split(Operation& op) {
 void unpack(Operation& op) {
   const std::int64_t axis = op.axis(op.whole(1));
   const auto parts = static_cast<std::size_t>(op.shape()[static_cast<std::size_t>(axis)]);
-  if (parts != op.outputs()) throw FormatError("it gives " + std::to_string(op.outputs()) + " parts");
+  if (parts != op.outputs()) reject({"it gives ", op.outputs(), " parts"});
   for (const Source& part : op.builder().split(op.name(), op.source(), std::vector<std::int64_t>(parts, 1), axis)) {
     op.give_reshaped(part);
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 
 #include "nasbench/support/error.h"
 
@@ -19,34 +18,36 @@ double elements_of(const Shape& shape) {
 void require_between(const char* what, std::int64_t value, std::int64_t least) {
   constexpr std::int64_t most = 1 << 16;
   if (value >= least && value <= most) return;
-  throw FormatError(std::string("its ") + what + " is " + std::to_string(value) + ", expected " +
-                    std::to_string(least) + " to " + std::to_string(most));
+  reject({"its ", what, " is ", value, ", expected ", least, " to ", most});
 }
 
 }  // namespace
+
+void reject(std::initializer_list<MessagePart> parts) {
+  std::string message;
+  for (const MessagePart& part : parts) message += part.text;
+  throw FormatError(message);
+}
 
 void require_tensor_size(const Shape& shape, bool may_be_empty) {
   constexpr std::size_t most_dimensions = 64;
   constexpr std::int64_t longest = (std::int64_t{1} << 31) - 1;
   constexpr double most = 1ULL << 36;
   if (shape.size() > most_dimensions) {
-    throw FormatError("a tensor has " + std::to_string(shape.size()) + " dimensions; expected at most " +
-                      std::to_string(most_dimensions));
+    reject({"a tensor has ", shape.size(), " dimensions; expected at most ", most_dimensions});
   }
   for (const std::int64_t dimension : shape) {
     if (dimension < (may_be_empty ? 0 : 1) || dimension > longest) {
-      throw FormatError("a tensor of " + format(shape) + " has a dimension of " + std::to_string(dimension) +
-                        "; expected 1 to " + std::to_string(longest));
+      reject({"a tensor of ", shape, " has a dimension of ", dimension, "; expected 1 to ", longest});
     }
   }
-  if (elements_of(shape) > most) throw FormatError("a tensor of " + format(shape) + " has more than 2^36 elements");
+  if (elements_of(shape) > most) reject({"a tensor of ", shape, " has more than 2^36 elements"});
 }
 
 std::size_t front_axis(std::int64_t axis, std::size_t rank) {
   const auto signed_rank = static_cast<std::int64_t>(rank);
   if (axis < -signed_rank || axis >= signed_rank) {
-    throw FormatError("there is no axis " + std::to_string(axis) + " in a tensor of " + std::to_string(rank) +
-                      " dimensions");
+    reject({"there is no axis ", axis, " in a tensor of ", rank, " dimensions"});
   }
   return static_cast<std::size_t>(axis < 0 ? axis + signed_rank : axis);
 }
@@ -77,8 +78,7 @@ void require_window(const WindowOptions& window) {
 
 void require_groups(std::int64_t groups, std::int64_t in, std::int64_t out) {
   if (groups > 0 && out > 0 && in % groups == 0 && out % groups == 0) return;
-  throw FormatError(std::to_string(groups) + " groups do not divide " + std::to_string(in) + " channels in and " +
-                    std::to_string(out) + " out");
+  reject({groups, " groups do not divide ", in, " channels in and ", out, " out"});
 }
 
 bool is_countable(const OperatorSpecification& s) {

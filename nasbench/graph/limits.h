@@ -2,6 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "nasbench/graph/network_builder.h"
@@ -10,6 +15,19 @@
 namespace tenshot::nasbench {
 
 // What readers of strangers' network files check before they compute with a number.
+
+/// A part of a message: text, a number, or a shape.
+struct MessagePart {
+  MessagePart(const char* text) : text(text) {}
+  MessagePart(std::string text) : text(std::move(text)) {}
+  MessagePart(std::string_view text) : text(text) {}
+  template <class Number, class = std::enable_if_t<std::is_integral_v<Number>>>
+  MessagePart(Number number) : text(std::to_string(number)) {}
+  MessagePart(const Shape& shape) : text(format(shape)) {}
+  std::string text;
+};
+/// Throws FormatError of these parts: reject({"weights of ", shape, " do not fit ", channels, " channels"}).
+[[noreturn]] void reject(std::initializer_list<MessagePart> parts);
 
 /// Most operators that a network's file may have.
 constexpr std::size_t operator_limit = 100'000;

@@ -1,9 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "nasbench/graph/network_reading.h"
 

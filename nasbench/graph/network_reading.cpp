@@ -5,7 +5,6 @@
 #include <cstring>
 #include <optional>
 #include <system_error>
-#include <vector>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/operator_products.h"
@@ -40,13 +39,12 @@ void require_inputs(const NetworkReadOptions& options, const std::set<std::strin
 
 std::string example_shape(const Shape& open, std::int64_t batch) {
   constexpr std::int64_t channels = 3, pixels = 224, steps = 128;
-  std::vector<std::string> dimensions;
-  for (std::size_t i = 0; i < open.size(); ++i) {
+  Shape shape = open;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
     const std::int64_t image = i == 1 ? channels : pixels;
-    const std::int64_t usual = i == 0 ? batch : open.size() == 4 ? image : steps;
-    dimensions.push_back(std::to_string(open[i] > 0 ? open[i] : usual));
+    if (shape[i] <= 0) shape[i] = i == 0 ? batch : shape.size() == 4 ? image : steps;
   }
-  return joined(dimensions, "x");
+  return format(shape);
 }
 
 std::uint64_t open_network_file(std::ifstream& file, const std::filesystem::path& path, const std::string& kind) {

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <fstream>
 #include <functional>
 #include <limits>
 #include <map>
 #include <set>
-#include <string_view>
 #include <system_error>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_file.h"
 #include "nasbench/graph/onnx_values.h"
 #include "nasbench/graph/onnx_weight_inputs.h"
@@ -97,8 +96,8 @@ std::vector<std::filesystem::path> data_files(const OnnxFile& file, const std::f
   std::vector<std::filesystem::path> files;
   for (const std::string& location : locations) {
     if (!data_file(model, location)) {
-      throw FormatError("'" + model.string() + "': its weights are in '" + excerpt(location) +
-                        "', which is not inside the model's folder");
+      reject({"'", model.string(), "': its weights are in '", excerpt(location),
+              "', which is not inside the model's folder"});
     }
     files.emplace_back(location);
   }
@@ -185,7 +184,7 @@ std::string with_fixed_inputs(const std::string& model, const std::vector<Networ
                               const std::string& file) {
   onnx::ModelProto proto;
   if (model.size() > std::numeric_limits<int>::max() || !proto.ParseFromString(model)) {
-    throw FormatError("'" + file + "': is no ONNX model of at most 2 GiB; keep large weights in a file beside it");
+    reject({"'", file, "': is no ONNX model of at most 2 GiB; keep large weights in a file beside it"});
   }
   bool changed = false;
   for (onnx::ValueInfoProto& input : *proto.mutable_graph()->mutable_input()) {

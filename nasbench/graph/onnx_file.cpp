@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_reading.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/file_kind.h"
@@ -52,9 +53,7 @@ class ByteReader {
   std::uint64_t position() const { return position_; }
   std::uint64_t size() const { return size_; }
 
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw FormatError("'" + path_ + "', byte " + std::to_string(position_) + ": " + why);
-  }
+  [[noreturn]] void refuse(const std::string& why) const { reject({"'", path_, "', byte ", position_, ": ", why}); }
 
   std::uint64_t varint() {
     std::uint64_t value = 0;
@@ -110,7 +109,7 @@ class ModelReader {
         pass_over(field);
       }
     });
-    if (!has_graph_) throw FormatError("'" + path_ + "' is no ONNX model: it has no graph");
+    if (!has_graph_) reject({"'", path_, "' is no ONNX model: it has no graph"});
     return std::move(file_);
   }
 
@@ -190,8 +189,7 @@ class ModelReader {
     copy_message(message, field.length, 0, content);
     Proto proto;
     if (!proto.ParseFromString(content)) {
-      throw FormatError("'" + path_ + "', bytes " + std::to_string(start) + " to " +
-                        std::to_string(start + field.length) + ": damaged, or no ONNX model");
+      reject({"'", path_, "', bytes ", start, " to ", start + field.length, ": damaged, or no ONNX model"});
     }
     return proto;
   }

@@ -7,6 +7,7 @@
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
@@ -115,9 +116,7 @@ Result unsqueeze(const OnnxNode& node) {
 }
 
 Result squeeze(const OnnxNode& node) {
-  const std::vector<std::int64_t> axes = node.listed("axes", 1);
-  std::vector<bool> dropped(node.shape().size(), axes.empty());
-  for (const std::int64_t axis : axes) dropped[front_axis(axis, dropped.size())] = true;
+  const std::vector<bool> dropped = reduced_axes(node);
   Shape shape;
   for (std::size_t i = 0; i < dropped.size(); ++i) {
     if (!dropped[i] || node.shape()[i] != 1) shape.push_back(node.shape()[i]);

@@ -24,6 +24,22 @@ bool is_simulated_quantisation(const onnx::NodeProto& node) {
          (node.domain() == "onnx.brevitas" || node.domain().find("custom_op") != std::string::npos);
 }
 
+/// Brings the node and those in its sub-graphs into one form: without the domain "ai.onnx", which is ONNX's own as none
+/// is, and sparse weights of sub-graphs as dense ones.
+void make_uniform(onnx::NodeProto& node) {
+  if (node.domain() == "ai.onnx") node.clear_domain();
+  for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+    const auto within = [](onnx::GraphProto& graph) {
+      for (onnx::NodeProto& inner : *graph.mutable_node()) make_uniform(inner);
+      for (const onnx::SparseTensorProto& sparse : graph.sparse_initializer())
+        *graph.add_initializer() = as_dense(sparse);
+      graph.clear_sparse_initializer();
+    };
+    if (attribute.has_g()) within(*attribute.mutable_g());
+    for (onnx::GraphProto& graph : *attribute.mutable_graphs()) within(graph);
+  }
+}
+
 /// Nodes that hand their first input on, of another type at most.
 bool is_alias(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   static const std::set<std::string> types = {"Identity", "Dropout", "QuantizeLinear", "DequantizeLinear"};
@@ -78,8 +94,8 @@ OnnxGraphReader::OnnxGraphReader(OnnxFile file, const OnnxReadOptions& options)
 Network OnnxGraphReader::read() {
   const auto opset = file_.opsets.find("");
   if (opset != file_.opsets.end() && opset->second < 7) {
-    throw FormatError("it is of opset " + std::to_string(opset->second) +
-                      "; expected 7 or newer: write it anew with onnx.version_converter.convert_version(model, 13)");
+    reject({"it is of opset ", opset->second,
+            "; expected 7 or newer: write it anew with onnx.version_converter.convert_version(model, 13)"});
   }
   if (opset != file_.opsets.end() && opset->second > 23) {
     network_.remarks.push_back("it is of opset " + std::to_string(opset->second) +
@@ -112,7 +128,7 @@ Network OnnxGraphReader::read() {
     try {
       read_node(file_.nodes[index]);
     } catch (const Error& error) {
-      throw FormatError(place_of(file_.nodes[index], index) + ": " + error.what());
+      reject({place_of(file_.nodes[index], index), ": ", error.what()});
     }
   }
   read_outputs();
@@ -122,9 +138,7 @@ Network OnnxGraphReader::read() {
 /// Nodes and iterations are steps.
 void OnnxGraphReader::count_step() {
   constexpr std::size_t most = onnx_node_limit + onnx_node_limit / 2;
-  if (++steps_ > most) {
-    throw FormatError("with the iterations of its loops the model has more than " + std::to_string(most) + " nodes");
-  }
+  if (++steps_ > most) reject({"with the iterations of its loops the model has more than ", most, " nodes"});
 }
 
 /// Counts what each step may have as much of as the file is large: names that bodies read, tensors of sequences, bytes
@@ -156,7 +170,7 @@ void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
   bool constant_inputs = true, depends = false;
   for (const std::string& name : node.input()) {
     const OnnxValue* value = name.empty() ? nullptr : scopes_.find(name);
-    if (value == nullptr && !name.empty()) throw FormatError("it reads '" + name + "', which nobody gives");
+    if (value == nullptr && !name.empty()) reject({"it reads '", name, "', which nobody gives"});
     if (value != nullptr && value->is_missing) value = nullptr;
     inputs.push_back(value);
     constant_inputs = constant_inputs && (value == nullptr || (value->constant && value->sequence == nullptr));
@@ -197,25 +211,18 @@ bool OnnxGraphReader::read_special(const onnx::NodeProto& node, const OnnxInputs
 }
 
 bool OnnxGraphReader::read_folded(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  if (!is_standard(node)) return false;
-  std::optional<OnnxValues> results = folded({node, inputs});
-  if (!results) return false;
-  const bool asks_for_shape = node.op_type() == "Shape" || node.op_type() == "Size";
-  const bool repeats = node.op_type() == "Expand" || node.op_type() == "Tile";
-  for (std::size_t i = 0; i < results->size(); ++i) {
-    if (!asks_for_shape) trace_origins(node, inputs, origin_, (*results)[i]);
-    if (repeats) (*results)[i].stored = inputs[0]->stored;
-    set(node, static_cast<int>(i), std::move((*results)[i]));
-  }
-  return true;
+  std::optional<OnnxValues> results = is_standard(node) ? folded({node, inputs}) : std::nullopt;
+  if (results) set_constants(node, inputs, std::move(*results));
+  return results.has_value();
 }
 
 void OnnxGraphReader::set_constants(const onnx::NodeProto& node, const OnnxInputs& inputs, OnnxValues outputs) {
+  const bool asks_for_shape = node.op_type() == "Shape" || node.op_type() == "Size";
   const bool repeats = node.op_type() == "Expand" || node.op_type() == "Tile";
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     outputs[i].constant = true;
     outputs[i].stored = repeats && inputs[0] != nullptr ? inputs[0]->stored : outputs[i].shape;
-    trace_origins(node, inputs, origin_, outputs[i]);
+    if (!asks_for_shape) trace_origins(node, inputs, origin_, outputs[i]);
     set(node, static_cast<int>(i), std::move(outputs[i]));
   }
 }

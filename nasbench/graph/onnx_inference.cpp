@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_order.h"
 #include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/support/error.h"
@@ -13,6 +14,14 @@
 
 namespace tenshot::nasbench {
 namespace {
+
+onnx::TypeProto type_proto(const OnnxValue& value) {
+  onnx::TypeProto type;
+  type.mutable_tensor_type()->set_elem_type(value.element);
+  onnx::TensorShapeProto& shape = *type.mutable_tensor_type()->mutable_shape();
+  for (const std::int64_t dimension : value.shape) shape.add_dim()->set_dim_value(dimension);
+  return type;
+}
 
 /// One node as libonnx's shape inference sees it.
 class NodeContext final : public onnx::InferenceContext {
@@ -67,8 +76,7 @@ void require_sane_attributes(const onnx::NodeProto& node) {
     for (const std::int64_t number : numbers) {
       const std::int64_t least = found.name() == "pads" && pool ? 0 : bound->second;
       if (number < least || number > most) {
-        throw FormatError("its attribute '" + found.name() + "' has " + std::to_string(number) +
-                          "; expected at least " + std::to_string(least));
+        reject({"its attribute '", found.name(), "' has ", number, "; expected at least ", least});
       }
     }
   }
@@ -84,9 +92,9 @@ void require_image(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (image == nullptr || (convolution && weight == nullptr)) throw FormatError("its image or its weights are missing");
   const std::size_t dimensions = image->shape.size(), expected = convolution ? weight->shape.size() : dimensions;
   if (dimensions < 3 || dimensions != expected) {
-    throw FormatError("its image has " + std::to_string(dimensions) + " dimensions" +
-                      (convolution ? ", its weights " + std::to_string(expected) : "") +
-                      "; expected batch, channels and at least one more" + (convolution ? ", as many in both" : ""));
+    reject({"its image has ", dimensions, " dimensions",
+            (convolution ? ", its weights " + std::to_string(expected) : ""),
+            "; expected batch, channels and at least one more", (convolution ? ", as many in both" : "")});
   }
 }
 
@@ -152,7 +160,7 @@ std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64
   } catch (const std::exception& error) {
     std::string reason = error.what();
     std::replace(reason.begin(), reason.end(), '\n', ' ');
-    throw FormatError("its shapes make no sense: " + reason);
+    reject({"its shapes make no sense: ", reason});
   }
   for (std::size_t i = 0; i < types.size(); ++i) types[i] = value_of(*context.getOutputType(i));
   return types;

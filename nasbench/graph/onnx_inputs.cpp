@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_graph_reader.h"
@@ -25,7 +23,7 @@ void OnnxGraphReader::read_constant(const onnx::TensorProto& tensor) {
   try {
     scopes_.set(tensor.name(), constant(tensor, tensor.name()));
   } catch (const Error& error) {
-    throw FormatError("constant '" + tensor.name() + "': " + error.what());
+    reject({"constant '", tensor.name(), "': ", error.what()});
   }
 }
 
@@ -140,32 +138,30 @@ void OnnxGraphReader::bind_symbols(const onnx::ValueInfoProto& input, const Shap
 
 void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
   const std::string place = "input '" + input.name() + "'";
-  if (!input.type().has_tensor_type()) throw FormatError(place + " is no tensor");
+  if (!input.type().has_tensor_type()) reject({place, " is no tensor"});
   const onnx::TypeProto::Tensor& type = input.type().tensor_type();
-  const auto given = options_.shapes.find(input.name());
+  const auto found = options_.shapes.find(input.name());
+  const Shape* given = found == options_.shapes.end() ? nullptr : &found->second;
   OnnxValue value;
   value.element = type.elem_type();
   remark_on_type(value.element);
-  if (given != options_.shapes.end()) {
-    value.shape = given->second;
-    if (type.has_shape() && type.shape().dim_size() != static_cast<int>(value.shape.size())) {
-      throw InputError(place + " has " + std::to_string(type.shape().dim_size()) + " dimensions, the shape given, " +
-                       format(value.shape) + ", has " + std::to_string(value.shape.size()));
-    }
-  } else if (!type.has_shape()) {
+  if (given == nullptr && !type.has_shape()) {
     throw InputError(place + " has no shape in the file; give it, as in --shape " + input.name() + "=1x3x224x224");
   }
-  for (int i = 0; i < type.shape().dim_size(); ++i) {
-    const std::int64_t dimension = resolved(
-        input.name(), type.shape().dim(i), i,
-        given != options_.shapes.end() ? std::optional(value.shape[static_cast<std::size_t>(i)]) : std::nullopt);
-    if (given == options_.shapes.end()) value.shape.push_back(dimension);
+  if (given != nullptr && type.has_shape() && type.shape().dim_size() != static_cast<int>(given->size())) {
+    throw InputError(place + " has " + std::to_string(type.shape().dim_size()) + " dimensions, the shape given, " +
+                     format(*given) + ", has " + std::to_string(given->size()));
   }
-  value.constant = given != options_.shapes.end() && element_count(value.shape) == 0;  // such as a past of no keys
+  for (int i = 0; i < type.shape().dim_size(); ++i) {
+    const auto own = given == nullptr ? std::nullopt : std::optional((*given)[static_cast<std::size_t>(i)]);
+    value.shape.push_back(resolved(input.name(), type.shape().dim(i), i, own));
+  }
+  if (given != nullptr) value.shape = *given;
+  value.constant = given != nullptr && element_count(value.shape) == 0;  // such as a past of no keys
   try {
     require_tensor_size(value.shape, value.constant);
   } catch (const Error& error) {
-    throw FormatError(place + ": " + error.what());
+    reject({place, ": ", error.what()});
   }
   if (value.constant) {
     value.stored = value.shape;

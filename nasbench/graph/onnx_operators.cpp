@@ -1,7 +1,5 @@
 #include "nasbench/graph/onnx_operators.h"
 
-#include <map>
-
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 

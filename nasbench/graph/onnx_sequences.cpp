@@ -27,7 +27,7 @@ std::optional<std::size_t> place_in(const OnnxValue* input, std::size_t count) {
   std::int64_t place = input->numbers->whole(0);
   if (place < 0) place += static_cast<std::int64_t>(count);
   if (place < 0 || place > static_cast<std::int64_t>(count)) {
-    throw FormatError("place " + std::to_string(place) + " lies outside a sequence of " + std::to_string(count));
+    reject({"place ", place, " lies outside a sequence of ", count});
   }
   return static_cast<std::size_t>(place);
 }
@@ -38,8 +38,8 @@ std::optional<std::vector<std::int64_t>> part_sizes(const OnnxValue* split, std:
   if (split != nullptr && !split->numbers) return std::nullopt;
   if (split != nullptr && !split->shape.empty()) return whole_numbers(*split);
   const std::int64_t size = split == nullptr ? 1 : split->numbers->whole(0);
-  if (size < 1) throw FormatError("it splits into parts of " + std::to_string(size));
-  if (extent / size > most) throw FormatError("it splits into more than " + std::to_string(most) + " parts");
+  if (size < 1) reject({"it splits into parts of ", size});
+  if (extent / size > most) reject({"it splits into more than ", most, " parts"});
   std::vector<std::int64_t> sizes;
   for (std::int64_t left = extent; left > 0; left -= size) sizes.push_back(std::min(size, left));
   return sizes;
@@ -71,7 +71,7 @@ OnnxValue OnnxGraphReader::stacked(const onnx::NodeProto& node, const OnnxValues
     whole.depends = whole.depends || part.depends || part.sequence != nullptr;
     whole.constant = whole.constant && part.constant;
     Shape shape = part.shape;
-    if (axis >= shape.size() + (is_new ? 1 : 0)) throw FormatError("what it joins has no axis " + std::to_string(axis));
+    if (axis >= shape.size() + (is_new ? 1 : 0)) reject({"what it joins has no axis ", axis});
     if (is_new) shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
     if (i == 0) {
       whole.shape = shape;
@@ -86,17 +86,16 @@ OnnxValue OnnxGraphReader::stacked(const onnx::NodeProto& node, const OnnxValues
   whole.stored = whole.shape;
   require_tensor_size(whole.shape, true);
   if (whole.depends || whole.constant) return axis == 0 ? with_joined_numbers(std::move(whole), parts) : whole;
-  NetworkNode joined;
-  joined.operation.kind = OperatorKind::concatenate;
-  joined.operation.type = element_type(whole.element);
-  joined.attributes.axes = {static_cast<std::int64_t>(axis)};
-  joined.outputs = {{whole.shape, joined.operation.type}};
+  std::vector<Source> computed;
   for (const OnnxValue& part : parts) {
     if (part.constant) continue;
     Shape stretched = part.shape;
     if (is_new) stretched.insert(stretched.begin() + static_cast<std::ptrdiff_t>(axis), 1);
-    joined.inputs.push_back(is_new ? builder_.reshape(name_of(node), part.source, stretched) : part.source);
+    computed.push_back(is_new ? builder_.reshape(name_of(node), part.source, stretched) : part.source);
   }
+  NetworkNode joined = builder_.node(OperatorKind::concatenate, "", std::move(computed), whole.shape);
+  joined.operation.type = joined.outputs[0].type = element_type(whole.element);
+  joined.attributes.axes = {static_cast<std::int64_t>(axis)};
   whole.source = append(node, std::move(joined));
   return whole;
 }
@@ -111,15 +110,11 @@ OnnxValue OnnxGraphReader::element(const onnx::NodeProto& node, const OnnxValue&
     part.stored = part.shape;
     return part;
   }
-  NetworkNode slice;
-  slice.operation.kind = OperatorKind::split;
-  slice.operation.type = element_type(part.element);
-  slice.operation.name = "slice";
+  NetworkNode slice = builder_.node(OperatorKind::split, "", {whole.source}, part.shape, "slice");
+  slice.operation.type = slice.outputs[0].type = element_type(part.element);
   slice.attributes.axes = {static_cast<std::int64_t>(axis)};
   slice.attributes.starts = {index};
   slice.attributes.steps = {1};
-  slice.inputs = {whole.source};
-  slice.outputs = {{part.shape, slice.operation.type}};
   part.source = append(node, std::move(slice));
   return part;
 }

@@ -1,11 +1,7 @@
-#include <algorithm>
-#include <utility>
 
 #include "nasbench/graph/limits.h"
-#include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_operators.h"
 #include "nasbench/graph/onnx_shape_rules.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::nasbench::onnx_conversions {
@@ -55,7 +51,7 @@ bool slice(Conversion& c) {
   a.steps.resize(a.starts.size(), 1);
   for (std::size_t i = 0; i < a.starts.size(); ++i) {
     if (a.axes[i] < 0) a.axes[i] += rank;
-    if (a.axes[i] < 0 || a.axes[i] >= rank) throw FormatError("there is no axis " + std::to_string(a.axes[i]));
+    if (a.axes[i] < 0 || a.axes[i] >= rank) reject({"there is no axis ", a.axes[i]});
     const std::int64_t extent = c.shape()[static_cast<std::size_t>(a.axes[i])];
     if (a.starts[i] < 0) a.starts[i] += extent;
     a.starts[i] = std::clamp<std::int64_t>(a.starts[i], 0, a.steps[i] < 0 ? extent - 1 : extent);
@@ -70,11 +66,9 @@ bool slice(Conversion& c) {
 bool gather(Conversion& c) {
   if (!c.is_computed(0) || !c.known(1) || c.data(1).size() != 1 || c.shape().empty()) return false;
   const std::int64_t axis = c.first_axis("axis", 0), index = c.data(1).whole(0);
-  if (axis < 0 || axis >= static_cast<std::int64_t>(c.shape().size()))
-    throw FormatError("there is no axis " + std::to_string(axis));
+  if (axis < 0 || axis >= static_cast<std::int64_t>(c.shape().size())) reject({"there is no axis ", axis});
   const std::int64_t extent = c.shape()[static_cast<std::size_t>(axis)];
-  if (index < -extent || index >= extent)
-    throw FormatError("index " + std::to_string(index) + " lies beyond the tensor");
+  if (index < -extent || index >= extent) reject({"index ", index, " lies beyond the tensor"});
   c.result.operation.kind = OperatorKind::split;
   c.result.operation.name = "slice";
   c.result.attributes.axes = {axis};
@@ -141,7 +135,7 @@ bool transpose(Conversion& c) {
     for (std::size_t i = c.shape().size(); i > 0; --i) axes.push_back(static_cast<std::int64_t>(i) - 1);
   }
   if (!is_permutation(axes, c.shape().size())) {
-    throw FormatError("its attribute 'perm' is no permutation of " + std::to_string(c.shape().size()) + " axes");
+    reject({"its attribute 'perm' is no permutation of ", c.shape().size(), " axes"});
   }
   c.result.attributes.axes = std::move(axes);
   return c.is_computed(0);
@@ -174,7 +168,7 @@ bool group_norm(Conversion& c) {
   const bool of_instances = c.type() == "InstanceNormalization";
   const std::int64_t groups = of_instances ? channels : c.integer("num_groups", 1);
   if (groups < 1 || groups > channels || channels % groups != 0) {
-    throw FormatError(std::to_string(groups) + " groups do not divide " + std::to_string(channels) + " channels");
+    reject({groups, " groups do not divide ", channels, " channels"});
   }
   if (element_count(c.shape(1)) != channels || !first_input_alone(c)) return false;
   c.result.operation.groups = small(groups);

@@ -59,8 +59,7 @@ OnnxTypes pad(const OnnxNode& node) {
   const std::vector<std::int64_t> pads = node.numbers(1);
   const std::vector<std::size_t> axes = chosen_axes(node, 3);
   if (pads.size() != 2 * axes.size()) {
-    throw FormatError("it pads " + std::to_string(axes.size()) + " axes by " + std::to_string(pads.size()) +
-                      " numbers; expected two for each");
+    reject({"it pads ", axes.size(), " axes by ", pads.size(), " numbers; expected two for each"});
   }
   Shape shape = node.shape();
   for (std::size_t i = 0; i < axes.size(); ++i) shape[axes[i]] += pads[i] + pads[i + axes.size()];
@@ -249,12 +248,10 @@ std::optional<std::vector<std::int64_t>> split_sizes(const OnnxNode& node) {
   }
   std::int64_t sum = 0;
   for (const std::int64_t size : sizes) {
-    if (size < 0 || size > extent) throw FormatError("it has a part of " + std::to_string(size));
+    if (size < 0 || size > extent) reject({"it has a part of ", size});
     sum += size;
   }
-  if (sum != extent) {
-    throw FormatError("its parts are " + std::to_string(sum) + " together, the axis has " + std::to_string(extent));
-  }
+  if (sum != extent) reject({"its parts are ", sum, " together, the axis has ", extent});
   return sizes;
 }
 
@@ -269,8 +266,7 @@ Shape product_shape(Shape left, Shape right) {
   if (row) left.insert(left.begin(), 1);
   if (column) right.push_back(1);
   if (left.back() != right[right.size() - 2]) {
-    throw FormatError("rows of " + std::to_string(left.back()) + " numbers meet columns of " +
-                      std::to_string(right[right.size() - 2]));
+    reject({"rows of ", left.back(), " numbers meet columns of ", right[right.size() - 2]});
   }
   Shape shape = broadcast_shape({left.begin(), left.end() - 2}, {right.begin(), right.end() - 2});
   if (!row) shape.push_back(left[left.size() - 2]);
@@ -285,10 +281,7 @@ Shape pooled_shape(const OnnxNode& node, bool channels_last) {
                             dilations = node.integers("dilations");
   const std::size_t axes = kernel.size();
   Shape shape = node.shape();
-  if (axes == 0 || shape.size() != axes + 2) {
-    throw FormatError("its window has " + std::to_string(axes) + " dimensions, its input " +
-                      std::to_string(shape.size()));
-  }
+  if (axes == 0 || shape.size() != axes + 2) reject({"its window has ", axes, " dimensions, its input ", shape.size()});
   strides.resize(axes, 1);
   dilations.resize(axes, 1);
   pads.resize(2 * axes, 0);
@@ -300,7 +293,7 @@ Shape pooled_shape(const OnnxNode& node, bool channels_last) {
     const std::int64_t same = (extent - 1) / strides[i] * strides[i] + kernel[i] - extent;  // without the dilation
     const std::int64_t zeros = mode == "VALID" ? 0 : mode == "NOTSET" ? pads[i] + pads[i + axes] : same;
     const std::int64_t room = extent + zeros - window;
-    if (room < 0) throw FormatError("its window of " + std::to_string(window) + " is wider than its input");
+    if (room < 0) reject({"its window of ", window, " is wider than its input"});
     const std::int64_t start = (room + (ceil ? strides[i] - 1 : 0)) / strides[i] * strides[i];
     const bool is_behind = ceil && start >= extent + (mode == "NOTSET" ? pads[i] : 0);
     extent = start / strides[i] + (is_behind ? 0 : 1);

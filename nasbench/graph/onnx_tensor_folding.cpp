@@ -37,19 +37,11 @@ Result gathered(const OnnxValue& data, const Shape& shape, const From& from) {
 }  // namespace
 
 void append_real(double real, bool as_integer, Numbers& target) {
-  if (as_integer) {
-    target.integers.push_back(whole_number(real));
-  } else {
-    target.reals.push_back(real);
-  }
+  as_integer ? target.integers.push_back(whole_number(real)) : target.reals.push_back(real);
 }
 
 void append_number(const Numbers& source, std::size_t from, Numbers& target) {
-  if (source.integer) {
-    target.integers.push_back(source.integers[from]);
-  } else {
-    target.reals.push_back(source.reals[from]);
-  }
+  source.integer ? target.integers.push_back(source.integers[from]) : target.reals.push_back(source.reals[from]);
 }
 
 Result fold_gather(const OnnxNode& node) {
@@ -58,9 +50,7 @@ Result fold_gather(const OnnxNode& node) {
   const std::size_t axis = node.axis("axis", 0, data.shape.size());
   const std::int64_t extent = data.shape[axis];
   for (const std::int64_t index : whole_numbers(indices)) {
-    if (index < -extent || index >= extent) {
-      throw FormatError("index " + std::to_string(index) + " lies beyond the " + std::to_string(extent) + " numbers");
-    }
+    if (index < -extent || index >= extent) reject({"index ", index, " lies beyond the ", extent, " numbers"});
   }
   const auto at = static_cast<std::ptrdiff_t>(axis);
   Shape shape = data.shape;

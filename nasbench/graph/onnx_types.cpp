@@ -73,10 +73,9 @@ std::optional<OnnxValues> OnnxGraphReader::output_types(const onnx::NodeProto& n
     const std::optional<OnnxValue> known = own ? own : declared(node, i);
     if (!known && follows_from_data(node, inputs)) return std::nullopt;
     if (!known) {
-      throw FormatError(
-          "the shape of its output '" + node.output(i) +
-          "' is unknown: we cannot infer it, and the file does not say it; write the file with the shapes of "
-          "its tensors (onnx.shape_inference, or value_info)");
+      reject({"the shape of its output '", node.output(i),
+              "' is unknown: we cannot infer it, and the file does not say it; write the file with the shapes of "
+              "its tensors (onnx.shape_inference, or value_info)"});
     }
     outputs.push_back(*known);
     remark_on_type(known->element);
@@ -140,7 +139,7 @@ void OnnxGraphReader::read_outputs() {
   if (file_.outputs.empty()) throw FormatError("its graph has no outputs");
   for (const onnx::ValueInfoProto& output : file_.outputs) {
     const OnnxValue* found = scopes_.find(output.name());
-    if (found == nullptr) throw FormatError("output '" + output.name() + "' is given by no node, input or constant");
+    if (found == nullptr) reject({"output '", output.name(), "' is given by no node, input or constant"});
     OnnxInputs tensors = {found};
     if (found->sequence != nullptr) {
       tensors.clear();
@@ -174,10 +173,10 @@ void OnnxGraphReader::remark_on_what_is_left_out() {
   const std::string weights = share > 0 ? ", with " + whole_percent(share) + " of the weights" : "";
   constexpr double too_much = 0.9;
   if (network_.outputs.empty() || share > too_much) {
-    throw FormatError("the length of the output of " + cause + " depends on the data, and " +
-                      (left_out_.empty() ? "nothing is computed before it" : rest + weights + ", would be left out") +
-                      ": too much to say what the network costs; make what decides it a constant, or cut the file "
-                      "before it (onnx.utils.extract_model)");
+    reject({"the length of the output of ", cause, " depends on the data, and ",
+            (left_out_.empty() ? "nothing is computed before it" : rest + weights + ", would be left out"),
+            ": too much to say what the network costs; make what decides it a constant, or cut the file "
+            "before it (onnx.utils.extract_model)"});
   }
   network_.remarks.push_back("the length of the output of " + cause + " depends on the data; " +
                              (left_out_.empty() ? "it is" : "it and " + rest + " are") + " left out" + weights);

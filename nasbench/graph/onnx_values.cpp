@@ -10,7 +10,6 @@
 #include <limits>
 
 #include "nasbench/graph/limits.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -73,7 +72,7 @@ bool read_numbers(const TensorProto& t, std::size_t count, Numbers& numbers) {
 const onnx::AttributeProto& typed(const onnx::AttributeProto& found, const onnx::NodeProto& node,
                                   onnx::AttributeProto::AttributeType type, bool has_value) {
   if (has_value || found.type() == type) return found;
-  throw FormatError("its attribute '" + found.name() + "' is of another type than " + node.op_type() + " has");
+  reject({"its attribute '", found.name(), "' is of another type than ", node.op_type(), " has"});
 }
 
 }  // namespace
@@ -149,14 +148,6 @@ TensorProto tensor_proto(const OnnxValue& value) {
     }
   }
   return tensor;
-}
-
-onnx::TypeProto type_proto(const OnnxValue& value) {
-  onnx::TypeProto type;
-  type.mutable_tensor_type()->set_elem_type(value.element);
-  onnx::TensorShapeProto& shape = *type.mutable_tensor_type()->mutable_shape();
-  for (const std::int64_t dimension : value.shape) shape.add_dim()->set_dim_value(dimension);
-  return type;
 }
 
 const onnx::AttributeProto* attribute(const onnx::NodeProto& node, const char* name) {

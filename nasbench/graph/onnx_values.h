@@ -69,7 +69,6 @@ bool is_integer(int onnx_type);
 /// Numbers of a tensor whose data is in the file; nothing where it is not, or is more than kept_numbers.
 std::optional<Numbers> numbers_of(const onnx::TensorProto& tensor);
 onnx::TensorProto tensor_proto(const OnnxValue& value);
-onnx::TypeProto type_proto(const OnnxValue& value);
 
 const onnx::AttributeProto* attribute(const onnx::NodeProto& node, const char* name);
 std::int64_t integer_attribute(const onnx::NodeProto& node, const char* name, std::int64_t otherwise);

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_file.h"
 #include "nasbench/graph/onnx_values.h"
 #include "nasbench/support/error.h"
@@ -56,15 +57,14 @@ std::vector<float> OnnxWeights::numbers(const std::string& node, const std::stri
   const auto count = static_cast<std::uint64_t>(element_count(tensor.shape));
   if (tensor.small.size() == count) return tensor.small;
   if (tensor.bytes != count * sizeof(float)) {
-    throw FormatError(where(node) + ": its weights take " + std::to_string(tensor.bytes) + " bytes; expected " +
-                      std::to_string(count * sizeof(float)));
+    reject({where(node), ": its weights take ", tensor.bytes, " bytes; expected ", count * sizeof(float)});
   }
   std::vector<float> values(count);
   std::ifstream file(path_, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(tensor.offset));
   file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(tensor.bytes));
   if (static_cast<std::uint64_t>(file.gcount()) != tensor.bytes) {
-    throw FormatError(where(node) + ": the file ends within its weights: it changed while it was read");
+    reject({where(node), ": the file ends within its weights: it changed while it was read"});
   }
   return values;
 }

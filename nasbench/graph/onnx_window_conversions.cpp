@@ -1,8 +1,6 @@
-#include <algorithm>
 
-#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_operators.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::onnx_conversions {
 namespace {
@@ -81,8 +79,7 @@ bool convolution(Conversion& c) {
   const std::int64_t in = c.shape()[1], out = c.result.operation.output[1];
   if (kernel.size() != c.shape().size() || in % groups != 0 || out % groups != 0 ||
       kernel[0] != (transposed ? in : out) || kernel[1] != (transposed ? out : in) / groups) {
-    throw FormatError("weights of " + format(kernel) + " and " + std::to_string(groups) + " groups do not fit " +
-                      std::to_string(in) + " channels");
+    reject({"weights of ", kernel, " and ", groups, " groups do not fit ", in, " channels"});
   }
   keep_first_input(c);
   c.result.operation.groups = small(groups);
