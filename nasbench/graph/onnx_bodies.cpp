@@ -15,44 +15,6 @@ const onnx::GraphProto& graph_attribute(const onnx::NodeProto& node, const char*
   return found->g();
 }
 
-/// Whether the node, or one in its sub-graphs, names attributes of its function's call. Where a call is given, its
-/// attributes take their places.
-bool bind_attributes(onnx::NodeProto& node, const onnx::NodeProto* call) {
-  auto& attributes = *node.mutable_attribute();
-  bool names_any = false;
-  const auto within = [&](onnx::GraphProto& graph) {
-    for (onnx::NodeProto& inner : *graph.mutable_node()) names_any = bind_attributes(inner, call) || names_any;
-  };
-  for (int i = attributes.size() - 1; i >= 0; --i) {
-    if (attributes[i].has_g()) within(*attributes[i].mutable_g());
-    for (onnx::GraphProto& graph : *attributes[i].mutable_graphs()) within(graph);
-    if (attributes[i].ref_attr_name().empty()) continue;
-    names_any = true;
-    if (call == nullptr) continue;
-    const onnx::AttributeProto* given = attribute(*call, attributes[i].ref_attr_name().c_str());
-    const std::string name = attributes[i].name();
-    if (given == nullptr) {
-      attributes.DeleteSubrange(i, 1);
-    } else {
-      attributes[i] = *given;
-      attributes[i].set_name(name);
-    }
-  }
-  return names_any;
-}
-
-/// The call, with the values that the function has for attributes which the call leaves out.
-onnx::NodeProto with_defaults(const onnx::FunctionProto& function, const onnx::NodeProto& call) {
-  constexpr int default_values = 11;
-  onnx::NodeProto full = call;
-  for (const std::string& bytes : newer_fields(function, default_values)) {
-    onnx::AttributeProto value;
-    if (!value.ParseFromString(bytes)) throw FormatError("a value that its function has for an attribute is damaged");
-    if (attribute(call, value.name().c_str()) == nullptr) *full.add_attribute() = std::move(value);
-  }
-  return full;
-}
-
 /// The truth of a constant; nothing where it is computed or not known.
 std::optional<bool> truth(const OnnxValue& value) {
   if (!value.constant || !value.numbers || value.numbers->size() != 1) return std::nullopt;

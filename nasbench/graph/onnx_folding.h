@@ -20,8 +20,10 @@ std::optional<OnnxValues> folded(const OnnxNode& node);
 /// where the node is in a form that is not computed here. All throw FormatError on inputs that make no sense.
 using TensorFold = std::optional<OnnxValue>(const OnnxNode& node);
 
-/// Reductions are ReduceProd, ReduceSum, ReduceMax and ReduceMin.
+/// Reductions are ReduceProd, ReduceSum, ReduceMax and ReduceMin; of pairs arithmetic, comparisons and logic; of one
+/// the identity and functions.
 TensorFold fold_gather, fold_concat, fold_slice, fold_transpose, fold_tile, fold_expand, fold_non_zero, fold_reduction;
+TensorFold fold_pair, fold_one;
 /// All outputs of a Split.
 std::optional<OnnxValues> fold_split(const OnnxNode& node);
 

@@ -24,22 +24,6 @@ bool is_simulated_quantisation(const onnx::NodeProto& node) {
          (node.domain() == "onnx.brevitas" || node.domain().find("custom_op") != std::string::npos);
 }
 
-/// Brings the node and those in its sub-graphs into one form: without the domain "ai.onnx", which is ONNX's own as none
-/// is, and sparse weights of sub-graphs as dense ones.
-void make_uniform(onnx::NodeProto& node) {
-  if (node.domain() == "ai.onnx") node.clear_domain();
-  for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
-    const auto within = [](onnx::GraphProto& graph) {
-      for (onnx::NodeProto& inner : *graph.mutable_node()) make_uniform(inner);
-      for (const onnx::SparseTensorProto& sparse : graph.sparse_initializer())
-        *graph.add_initializer() = as_dense(sparse);
-      graph.clear_sparse_initializer();
-    };
-    if (attribute.has_g()) within(*attribute.mutable_g());
-    for (onnx::GraphProto& graph : *attribute.mutable_graphs()) within(graph);
-  }
-}
-
 /// Nodes that hand their first input on, of another type at most.
 bool is_alias(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   static const std::set<std::string> types = {"Identity", "Dropout", "QuantizeLinear", "DequantizeLinear"};

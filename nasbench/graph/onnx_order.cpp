@@ -6,6 +6,8 @@
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_file.h"
 #include "nasbench/graph/onnx_reader.h"
+#include "nasbench/graph/onnx_values.h"
+#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
 
@@ -25,6 +27,55 @@ std::string place_of(const onnx::NodeProto& node, std::size_t index) {
 bool has_sub_graph(const onnx::NodeProto& node) {
   return std::any_of(node.attribute().begin(), node.attribute().end(),
                      [](const onnx::AttributeProto& a) { return a.has_g() || a.graphs_size() > 0; });
+}
+
+void make_uniform(onnx::NodeProto& node) {
+  if (node.domain() == "ai.onnx") node.clear_domain();
+  for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+    const auto within = [](onnx::GraphProto& graph) {
+      for (onnx::NodeProto& inner : *graph.mutable_node()) make_uniform(inner);
+      for (const onnx::SparseTensorProto& sparse : graph.sparse_initializer())
+        *graph.add_initializer() = as_dense(sparse);
+      graph.clear_sparse_initializer();
+    };
+    if (attribute.has_g()) within(*attribute.mutable_g());
+    for (onnx::GraphProto& graph : *attribute.mutable_graphs()) within(graph);
+  }
+}
+
+bool bind_attributes(onnx::NodeProto& node, const onnx::NodeProto* call) {
+  auto& attributes = *node.mutable_attribute();
+  bool names_any = false;
+  const auto within = [&](onnx::GraphProto& graph) {
+    for (onnx::NodeProto& inner : *graph.mutable_node()) names_any = bind_attributes(inner, call) || names_any;
+  };
+  for (int i = attributes.size() - 1; i >= 0; --i) {
+    if (attributes[i].has_g()) within(*attributes[i].mutable_g());
+    for (onnx::GraphProto& graph : *attributes[i].mutable_graphs()) within(graph);
+    if (attributes[i].ref_attr_name().empty()) continue;
+    names_any = true;
+    if (call == nullptr) continue;
+    const onnx::AttributeProto* given = attribute(*call, attributes[i].ref_attr_name().c_str());
+    const std::string name = attributes[i].name();
+    if (given == nullptr) {
+      attributes.DeleteSubrange(i, 1);
+    } else {
+      attributes[i] = *given;
+      attributes[i].set_name(name);
+    }
+  }
+  return names_any;
+}
+
+onnx::NodeProto with_defaults(const onnx::FunctionProto& function, const onnx::NodeProto& call) {
+  constexpr int default_values = 11;
+  onnx::NodeProto full = call;
+  for (const std::string& bytes : newer_fields(function, default_values)) {
+    onnx::AttributeProto value;
+    if (!value.ParseFromString(bytes)) throw FormatError("a value that its function has for an attribute is damaged");
+    if (attribute(call, value.name().c_str()) == nullptr) *full.add_attribute() = std::move(value);
+  }
+  return full;
 }
 
 void for_each_read(const onnx::NodeProto& node, bool nested, const std::function<void(const std::string&)>& visit) {

@@ -19,6 +19,17 @@ std::string place_of(const onnx::NodeProto& node, std::size_t index);
 
 bool has_sub_graph(const onnx::NodeProto& node);
 
+/// Brings the node and those in its sub-graphs into one form: without the domain "ai.onnx", which is ONNX's own as none
+/// is, and sparse weights of sub-graphs as dense ones.
+void make_uniform(onnx::NodeProto& node);
+
+/// Whether the node, or one in its sub-graphs, names attributes of its function's call. Where a call is given, its
+/// attributes take their places.
+bool bind_attributes(onnx::NodeProto& node, const onnx::NodeProto* call);
+
+/// The call, with the values that the function has for attributes which the call leaves out.
+onnx::NodeProto with_defaults(const onnx::FunctionProto& function, const onnx::NodeProto& call);
+
 /// Calls `visit` with every name that a node's sub-graphs read from outside; with `nested`, also with its own inputs.
 void for_each_read(const onnx::NodeProto& node, bool nested, const std::function<void(const std::string&)>& visit);
 
