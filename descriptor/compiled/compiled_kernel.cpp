@@ -35,14 +35,14 @@ std::vector<std::string> compiled_kernel_names(const ColdNetwork& network, const
   return names;
 }
 
-std::unique_ptr<CompiledKernel> compiled_kernel(const ColdNetwork& network, const ColdLayer& layer,
-                                                const std::string& name) {
+std::optional<CompiledKernel> compiled_kernel(const ColdNetwork& network, const ColdLayer& layer,
+                                              const std::string& name) {
   for (const MachineCode& code : machine_codes()) {
     for (const auto& [suffix, make] : makers) {
       if (name == compiled_prefix + code.instruction_set + suffix) return make(network, layer, code);
     }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 std::optional<CompiledActivation> compiled_activation(const ColdActivation& activation) {

@@ -8,9 +8,7 @@
 namespace tenshot::descriptor {
 namespace {
 
-constexpr std::size_t alignment = 64;
-
-std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+using Arguments = CompiledKernel::Arguments;
 
 int rounded_up(int value, int step) { return (value + step - 1) / step * step; }
 
@@ -110,175 +108,148 @@ class Pieces {
   std::size_t pixels_ = 0, copied_ = 0;  ///< the most of a chunk
 };
 
-class IndirectConvolution : public CompiledKernel {
- public:
-  IndirectConvolution(const Window& window, int groups, CompiledActivation activation, const MachineCode& code)
-      : window_(window), groups_(groups), activation_(std::move(activation)), code_(code), pieces_(window, groups) {}
+/// Convolutions of one layer.
+struct Convolution {
+  Window window;
+  CompiledActivation activation;
+};
 
-  bool transforms() const override { return true; }
-  std::size_t weight_bytes() const override { return static_cast<std::size_t>(groups_) * of_group() * sizeof(float); }
-  std::size_t scratch_bytes() const override { return pieces_.scratch_bytes(); }
+/// What a group of a convolution has.
+struct Group {
+  int channels, columns;
+  std::size_t weights;  ///< as the product wants them, in whole blocks of columns
+};
 
-  /// From filters × channels × taps to groups × blocks of filters × taps × channels × filters of a block.
-  void transform(const float* raw, float* ready) const override {
-    const int channels = group_channels(), columns = group_columns(), step = code_.column_step, taps = window_.taps();
-    for (int group = 0; group < groups_; ++group) {
-      for (int block = 0; block < columns; block += step) {
-        const int some = std::min(step, columns - block);
-        const float* filters =
-            raw + (static_cast<std::ptrdiff_t>(group) * columns + block) * channels * static_cast<std::ptrdiff_t>(taps);
-        for (int tap = 0; tap < taps; ++tap) {
-          for (int channel = 0; channel < channels; ++channel, ready += step) {
-            const float* weight = filters + static_cast<std::ptrdiff_t>(channel) * taps + tap;
-            const std::ptrdiff_t filter = static_cast<std::ptrdiff_t>(channels) * taps;
-            for (int column = 0; column < some; ++column) ready[column] = weight[column * filter];
-            std::fill(ready + some, ready + step, 0.0F);
-          }
+Group group_of(const Window& window, int groups, int column_step) {
+  const int channels = window.channels / groups, columns = window.out_channels / groups;
+  return {channels, columns,
+          static_cast<std::size_t>(rounded_up(columns, column_step)) * static_cast<std::size_t>(window.taps()) *
+              static_cast<std::size_t>(channels)};
+}
+
+/// From filters × channels × taps to groups × blocks of filters × taps × channels × filters of a block.
+void pack(const Group& group, int groups, int taps, int step, const float* raw, float* ready) {
+  const auto [channels, columns, weights] = group;
+  for (int g = 0; g < groups; ++g) {
+    for (int block = 0; block < columns; block += step) {
+      const int some = std::min(step, columns - block);
+      const float* filters =
+          raw + (static_cast<std::ptrdiff_t>(g) * columns + block) * channels * static_cast<std::ptrdiff_t>(taps);
+      for (int tap = 0; tap < taps; ++tap) {
+        for (int channel = 0; channel < channels; ++channel, ready += step) {
+          const float* weight = filters + static_cast<std::ptrdiff_t>(channel) * taps + tap;
+          const std::ptrdiff_t filter = static_cast<std::ptrdiff_t>(channels) * taps;
+          for (int column = 0; column < some; ++column) ready[column] = weight[column * filter];
+          std::fill(ready + some, ready + step, 0.0F);
         }
       }
     }
   }
+}
 
-  void execute(const Arguments& arguments) const override {
-    pieces_.clear(arguments.scratch);
-    ProductTask task;
-    task.taps = pieces_.of_pixel();
-    task.depth = groups_ == 1 ? pieces_.depth() : group_channels();
-    task.columns = group_columns();
-    task.stride = window_.out_channels;
-    task.low = activation_.low;
-    task.high = activation_.high;
-    for (std::size_t chunk = 0; chunk < pieces_.chunks(); ++chunk) {
-      task.rows = pieces_.pixels(chunk);
-      task.pieces = pieces_.find(arguments.inputs[0], chunk, arguments.scratch);
-      float* output = arguments.output + static_cast<std::ptrdiff_t>(pieces_.first_pixel(chunk)) * task.stride;
-      for (int group = 0; group < groups_; ++group) {
-        task.offset = static_cast<std::ptrdiff_t>(group) * group_channels();
-        task.weights = arguments.weights + static_cast<std::size_t>(group) * of_group();
-        task.bias = arguments.bias + static_cast<std::ptrdiff_t>(group) * group_columns();
-        task.output = output + static_cast<std::ptrdiff_t>(group) * group_columns();
-        code_.product(task);
-      }
-      activation_.apply(code_, output, static_cast<std::size_t>(task.rows) * static_cast<std::size_t>(task.stride));
+void convolve(const Pieces& pieces, const Group& group, int groups, const Convolution& convolution,
+              const MachineCode& code, const Arguments& arguments) {
+  pieces.clear(arguments.scratch);
+  ProductTask task;
+  task.taps = pieces.of_pixel();
+  task.depth = groups == 1 ? pieces.depth() : group.channels;
+  task.columns = group.columns;
+  task.stride = convolution.window.out_channels;
+  task.low = convolution.activation.low;
+  task.high = convolution.activation.high;
+  for (std::size_t chunk = 0; chunk < pieces.chunks(); ++chunk) {
+    task.rows = pieces.pixels(chunk);
+    task.pieces = pieces.find(arguments.inputs[0], chunk, arguments.scratch);
+    float* output = arguments.output + static_cast<std::ptrdiff_t>(pieces.first_pixel(chunk)) * task.stride;
+    for (std::ptrdiff_t g = 0; g < groups; ++g) {
+      task.offset = g * group.channels;
+      task.weights = arguments.weights + static_cast<std::size_t>(g) * group.weights;
+      task.bias = arguments.bias + g * group.columns;
+      task.output = output + g * group.columns;
+      code.product(task);
     }
+    convolution.activation.apply(code, output,
+                                 static_cast<std::size_t>(task.rows) * static_cast<std::size_t>(task.stride));
   }
+}
 
- private:
-  int group_channels() const { return window_.channels / groups_; }
-  int group_columns() const { return window_.out_channels / groups_; }
-  std::size_t of_group() const {
-    return static_cast<std::size_t>(rounded_up(group_columns(), code_.column_step)) *
-           static_cast<std::size_t>(window_.taps()) * static_cast<std::size_t>(group_channels());
+void convolve_depthwise(const std::vector<Segment>& segments, const Convolution& convolution, const MachineCode& code,
+                        const Arguments& arguments) {
+  const auto& [window, activation] = convolution;
+  auto** taps = reinterpret_cast<const float**>(arguments.scratch);
+  const float** weights = taps + window.taps();
+  DepthwiseTask task;
+  task.taps = taps;
+  task.weights = weights;
+  task.step = window.step();
+  task.channels = window.channels;
+  task.bias = arguments.bias;
+  task.low = activation.low;
+  task.high = activation.high;
+  for (const Segment& segment : segments) {
+    task.count = 0;
+    window.each_tap(segment, [&](int tap, std::ptrdiff_t place) {
+      taps[task.count] = arguments.inputs[0] + place;
+      weights[task.count++] = arguments.weights + static_cast<std::ptrdiff_t>(tap) * task.channels;
+    });
+    task.pixels = segment.count;
+    task.output = arguments.output + static_cast<std::ptrdiff_t>(segment.pixel) * task.channels;
+    code.depthwise(task);
+    activation.apply(code, task.output,
+                     static_cast<std::size_t>(task.pixels) * static_cast<std::size_t>(task.channels));
   }
+}
 
-  Window window_;
-  int groups_;
-  CompiledActivation activation_;
-  const MachineCode& code_;
-  Pieces pieces_;
-};
-
-class DepthwiseConvolution : public CompiledKernel {
- public:
-  DepthwiseConvolution(const Window& window, CompiledActivation activation, const MachineCode& code)
-      : window_(window), activation_(std::move(activation)), code_(code), segments_(window.segments()) {}
-
-  bool transforms() const override { return window_.taps() > 1; }
-  std::size_t weight_bytes() const override {
-    return static_cast<std::size_t>(window_.taps()) * static_cast<std::size_t>(window_.channels) * sizeof(float);
-  }
-  std::size_t scratch_bytes() const override { return 2 * static_cast<std::size_t>(window_.taps()) * sizeof(float*); }
-
-  /// From channels × taps to taps × channels.
-  void transform(const float* raw, float* ready) const override {
-    for (int tap = 0; tap < window_.taps(); ++tap) {
-      for (int channel = 0; channel < window_.channels; ++channel) {
-        *ready++ = raw[static_cast<std::ptrdiff_t>(channel) * window_.taps() + tap];
-      }
-    }
-  }
-
-  void execute(const Arguments& arguments) const override {
-    auto** taps = reinterpret_cast<const float**>(arguments.scratch);
-    const float** weights = taps + window_.taps();
-    DepthwiseTask task;
-    task.taps = taps;
-    task.weights = weights;
-    task.step = window_.step();
-    task.channels = window_.channels;
-    task.bias = arguments.bias;
-    task.low = activation_.low;
-    task.high = activation_.high;
-    for (const Segment& segment : segments_) {
-      task.count = 0;
-      window_.each_tap(segment, [&](int tap, std::ptrdiff_t place) {
-        taps[task.count] = arguments.inputs[0] + place;
-        weights[task.count++] = arguments.weights + static_cast<std::ptrdiff_t>(tap) * window_.channels;
-      });
-      task.pixels = segment.count;
-      task.output = arguments.output + static_cast<std::ptrdiff_t>(segment.pixel) * window_.channels;
-      code_.depthwise(task);
-      activation_.apply(code_, task.output,
-                        static_cast<std::size_t>(task.pixels) * static_cast<std::size_t>(window_.channels));
-    }
-  }
-
- private:
-  Window window_;
-  CompiledActivation activation_;
-  const MachineCode& code_;
-  std::vector<Segment> segments_;
-};
-
-class RowsOfWeights : public CompiledKernel {
- public:
-  RowsOfWeights(int rows, int depth, int columns, CompiledActivation activation, const MachineCode& code)
-      : rows_(rows), depth_(depth), columns_(columns), activation_(std::move(activation)), code_(code) {}
-
-  void execute(const Arguments& arguments) const override {
-    for (int row = 0; row < rows_; ++row) {
-      float* output = arguments.output + static_cast<std::ptrdiff_t>(row) * columns_;
-      code_.dot({arguments.inputs[0] + static_cast<std::ptrdiff_t>(row) * depth_, arguments.weights, arguments.bias,
-                 depth_, columns_, output, activation_.low, activation_.high});
-      activation_.apply(code_, output, static_cast<std::size_t>(columns_));
-    }
-  }
-
- private:
-  int rows_, depth_, columns_;
-  CompiledActivation activation_;
-  const MachineCode& code_;
-};
-
-/// The window and the activation of a convolution that is depthwise, or is not; nothing for any other layer.
-std::optional<std::pair<Window, CompiledActivation>> convolution_of(const ColdNetwork& network, const ColdLayer& layer,
-                                                                    bool depthwise) {
+/// The convolution of a layer that is depthwise, or is not; nothing for any other layer.
+std::optional<Convolution> convolution_of(const ColdNetwork& network, const ColdLayer& layer, bool depthwise) {
   if (layer.kind != ColdKind::convolution || !has_images(network, layer)) return std::nullopt;
   const std::optional<CompiledActivation> activation = compiled_activation(layer.activation);
   const Window window = window_of(network, layer);
   const bool is_depthwise =
       layer.groups == window.channels && window.channels == window.out_channels && window.channels > 1;
   if (!activation || is_depthwise != depthwise) return std::nullopt;
-  return std::pair(window, *activation);
+  return Convolution{window, *activation};
 }
 
 }  // namespace
 
-std::unique_ptr<CompiledKernel> indirect_convolution(const ColdNetwork& network, const ColdLayer& layer,
-                                                     const MachineCode& code) {
+std::optional<CompiledKernel> indirect_convolution(const ColdNetwork& network, const ColdLayer& layer,
+                                                   const MachineCode& code) {
   const auto found = convolution_of(network, layer, false);
-  return found ? std::make_unique<IndirectConvolution>(found->first, layer.groups, found->second, code) : nullptr;
+  if (!found) return std::nullopt;
+  const int groups = layer.groups, taps = found->window.taps(), step = code.column_step;
+  const Group group = group_of(found->window, groups, step);
+  const Pieces pieces(found->window, groups);
+  return CompiledKernel{
+      [=, &code](const Arguments& arguments) { convolve(pieces, group, groups, *found, code, arguments); },
+      pieces.scratch_bytes(), [=](const float* raw, float* ready) { pack(group, groups, taps, step, raw, ready); },
+      static_cast<std::size_t>(groups) * group.weights * sizeof(float)};
 }
 
-std::unique_ptr<CompiledKernel> depthwise_convolution(const ColdNetwork& network, const ColdLayer& layer,
-                                                      const MachineCode& code) {
+std::optional<CompiledKernel> depthwise_convolution(const ColdNetwork& network, const ColdLayer& layer,
+                                                    const MachineCode& code) {
   const auto found = convolution_of(network, layer, true);
-  return found ? std::make_unique<DepthwiseConvolution>(found->first, found->second, code) : nullptr;
+  if (!found) return std::nullopt;
+  const int taps = found->window.taps(), channels = found->window.channels;
+  CompiledKernel kernel{[=, &code, segments = found->window.segments()](const Arguments& arguments) {
+                          convolve_depthwise(segments, *found, code, arguments);
+                        },
+                        2 * static_cast<std::size_t>(taps) * sizeof(float*)};
+  if (taps == 1) return kernel;
+  kernel.weight_bytes = static_cast<std::size_t>(taps) * static_cast<std::size_t>(channels) * sizeof(float);
+  kernel.transform = [=](const float* raw, float* ready) {  // from channels × taps to taps × channels
+    for (int tap = 0; tap < taps; ++tap) {
+      for (int channel = 0; channel < channels; ++channel) {
+        *ready++ = raw[static_cast<std::ptrdiff_t>(channel) * taps + tap];
+      }
+    }
+  };
+  return kernel;
 }
 
-std::unique_ptr<CompiledKernel> rows_of_weights(const ColdNetwork& network, const ColdLayer& layer,
-                                                const MachineCode& code) {
-  if (!layer.has_weights()) return nullptr;
+std::optional<CompiledKernel> rows_of_weights(const ColdNetwork& network, const ColdLayer& layer,
+                                              const MachineCode& code) {
+  if (!layer.has_weights()) return std::nullopt;
   const std::optional<CompiledActivation> activation = compiled_activation(layer.activation);
   const nasbench::Shape weights = weight_shape(network, layer);
   const auto columns = static_cast<int>(weights[0]), depth = static_cast<int>(weights[1]);
@@ -287,8 +258,15 @@ std::unique_ptr<CompiledKernel> rows_of_weights(const ColdNetwork& network, cons
   const auto rows = static_cast<int>(results / columns);
   const bool is_product = layer.kind == ColdKind::linear ||
                           (layer.groups == 1 && layer.kernel.height == 1 && layer.kernel.width == 1 && rows == 1);
-  if (!activation || !is_product || numbers != static_cast<std::int64_t>(rows) * depth) return nullptr;
-  return std::make_unique<RowsOfWeights>(rows, depth, columns, *activation, code);
+  if (!activation || !is_product || numbers != static_cast<std::int64_t>(rows) * depth) return std::nullopt;
+  return CompiledKernel{[=, &code](const Arguments& arguments) {
+    for (std::ptrdiff_t row = 0; row < rows; ++row) {
+      float* output = arguments.output + row * columns;
+      code.dot({arguments.inputs[0] + row * depth, arguments.weights, arguments.bias, depth, columns, output,
+                activation->low, activation->high});
+      activation->apply(code, output, static_cast<std::size_t>(columns));
+    }
+  }};
 }
 
 }  // namespace tenshot::descriptor

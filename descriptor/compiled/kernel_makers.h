@@ -1,7 +1,6 @@
 #pragma once
 
 #include <limits>
-#include <memory>
 #include <optional>
 
 #include "descriptor/cold/cold_network.h"
@@ -11,8 +10,8 @@
 namespace tenshot::descriptor {
 
 /// Makes one kind of compiled kernel for a layer, or nothing where it cannot compute it.
-using KernelMaker = std::unique_ptr<CompiledKernel>(const ColdNetwork& network, const ColdLayer& layer,
-                                                    const MachineCode& code);
+using KernelMaker = std::optional<CompiledKernel>(const ColdNetwork& network, const ColdLayer& layer,
+                                                  const MachineCode& code);
 
 /// Convolutions of any window, stride and groups as matrix products whose rows are found by pointers (Dukhan, "The
 /// Indirect Convolution Algorithm", 2019).

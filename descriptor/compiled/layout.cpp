@@ -1,7 +1,20 @@
 #include "descriptor/compiled/layout.h"
 
+#include <algorithm>
+
 namespace tenshot::descriptor {
 namespace {
+
+using nasbench::Shape;
+
+/// For each image, `rows` of `columns` numbers become `columns` of `rows` numbers.
+void transpose(const float* from, std::int64_t images, std::int64_t rows, std::int64_t columns, float* to) {
+  for (std::int64_t image = 0; image < images; ++image, from += rows * columns) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      for (std::int64_t row = 0; row < rows; ++row) *to++ = from[row * columns + column];
+    }
+  }
+}
 
 /// Which of `extent` taps, `dilation` apart from `first` on, lie within 0 to size.
 struct Range {
@@ -19,6 +32,16 @@ Range within(int first, int extent, int dilation, int size) {
 }
 
 }  // namespace
+
+void to_channels_first(const Shape& shape, const float* from, float* to) {
+  if (shape.size() == image_dimensions) return transpose(from, shape[0], shape[2] * shape[3], shape[1], to);
+  std::copy_n(from, nasbench::element_count(shape), to);
+}
+
+void to_channels_last(const Shape& shape, const float* from, float* to) {
+  if (shape.size() == image_dimensions) return transpose(from, shape[0], shape[1], shape[2] * shape[3], to);
+  std::copy_n(from, nasbench::element_count(shape), to);
+}
 
 std::vector<Segment> Window::segments() const {
   std::vector<Range> of_column;
@@ -51,8 +74,8 @@ bool has_images(const ColdNetwork& network, const ColdLayer& layer) {
 }
 
 Window window_of(const ColdNetwork& network, const ColdLayer& layer) {
-  const nasbench::Shape& in = shape_of(network, layer.inputs[0]);
-  nasbench::Shape out = shape_of(network, layer.output);
+  const Shape& in = shape_of(network, layer.inputs[0]);
+  Shape out = shape_of(network, layer.output);
   if (out.size() == 2) out.insert(out.end(), {1, 1});
   const auto number = [](std::int64_t value) { return static_cast<int>(value); };
   Window window;

@@ -7,10 +7,12 @@
 #include <map>
 #include <new>
 
+#include "descriptor/compiled/layout.h"
+
 namespace tenshot::descriptor {
 namespace {
 
-constexpr std::size_t alignment = 64, huge_page = 2U << 20;
+constexpr std::size_t huge_page = 2U << 20;
 
 }  // namespace
 

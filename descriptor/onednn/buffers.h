@@ -8,9 +8,6 @@
 
 namespace tenshot::descriptor {
 
-/// The next multiple of 64.
-inline std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 /// Memory of the process's own, at a multiple of 64 bytes; large ones in huge pages where the system has them, which
 /// makes their first use cheaper. Untouched until then. Throws std::bad_alloc.
 class Buffer {

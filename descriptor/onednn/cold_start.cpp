@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "descriptor/compiled/layout.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/onednn/cold_engine.h"
-#include "descriptor/onednn/handover.h"
 #include "descriptor/onednn/weights.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
@@ -27,6 +30,73 @@ std::vector<int> processors_of(const ColdPlan& plan) {
   if (processors.size() < static_cast<std::size_t>(plan.preparing_cores) + 1) processors.clear();
   return processors;
 }
+
+/// Layers that come when they are ready; nobody waits for them.
+class PreparedLayers {
+ public:
+  explicit PreparedLayers(std::size_t layers) : layers_(layers), ready_(layers) {}
+
+  void give(std::size_t i, PreparedLayer layer) {
+    layers_[i] = std::make_unique<PreparedLayer>(std::move(layer));
+    ready_[i].store(true, std::memory_order_release);
+  }
+
+  /// Nothing where layer i is not ready, or has no other kernel for later runs.
+  const PreparedLayer* find(std::size_t i) const {
+    return ready_[i].load(std::memory_order_acquire) ? layers_[i].get() : nullptr;
+  }
+
+ private:
+  std::vector<std::unique_ptr<PreparedLayer>> layers_;  ///< allocated by the core that prepares
+  std::vector<std::atomic<bool>> ready_;
+};
+
+/// Layers that one thread after another prepares and the executing one takes.
+class Handover {
+ public:
+  explicit Handover(std::size_t layers) : layers_(layers) {}
+
+  void give(std::size_t i, PreparedLayer layer) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      layers_.give(i, std::move(layer));
+    }
+    changed_.notify_one();
+  }
+
+  void fail(std::exception_ptr error) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      error_ = std::move(error);
+      failed_ = true;
+    }
+    changed_.notify_one();
+  }
+
+  bool has_failed() const { return failed_; }
+  /// Whether `take` would not wait for layer i.
+  bool is_ready(std::size_t i) const { return layers_.find(i) != nullptr || failed_; }
+
+  /// Waits until layer i is there. Looks for a little while before it sleeps: waking up costs more than a small layer.
+  const PreparedLayer& take(std::size_t i) {
+    const Clock::time_point start = Clock::now();
+    while (!is_ready(i) && Clock::now() - start < looking) {
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return is_ready(i); });
+    if (error_) std::rethrow_exception(error_);
+    return *layers_.find(i);
+  }
+
+ private:
+  static constexpr std::chrono::microseconds looking{50};
+
+  PreparedLayers layers_;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
 
 /// The plan as it is carried out: a thread for each preparing core, and the caller's.
 class Run {
@@ -92,7 +162,7 @@ class Run {
   }
 
   void set_image(const std::vector<float>& image) {
-    const nasbench::Shape& shape = plan_.network.tensors[static_cast<std::size_t>(plan_.network.input)];
+    const nasbench::Shape& shape = shape_of(plan_.network, plan_.network.input);
     const auto count = static_cast<std::size_t>(nasbench::element_count(shape));
     if (!image.empty() && image.size() != count) {
       throw InputError("the network's input has " + std::to_string(count) + " values, found " +
@@ -145,7 +215,7 @@ class Run {
   }
 
   std::vector<float> output() {
-    const nasbench::Shape& shape = plan_.network.tensors[static_cast<std::size_t>(plan_.network.output)];
+    const nasbench::Shape& shape = shape_of(plan_.network, plan_.network.output);
     std::vector<float> values(static_cast<std::size_t>(nasbench::element_count(shape)));
     to_channels_first(shape, static_cast<const float*>(memory_.at(plan_.network.output)), values.data());
     return values;

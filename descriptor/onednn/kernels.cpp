@@ -214,7 +214,7 @@ InputError no_kernel(const ColdLayer& layer, const std::string& name) {
 
 void require_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
                     const std::string& name) {
-  const bool is_there = is_compiled(name) ? compiled_kernel(network, layer, name) != nullptr
+  const bool is_there = is_compiled(name) ? compiled_kernel(network, layer, name).has_value()
                                           : !layer_kernels(network, layer, engine, name).empty();
   if (!is_there) throw no_kernel(layer, name);
 }

@@ -1,11 +1,14 @@
 #include "descriptor/onednn/prepared_layer.h"
 
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "descriptor/cold/cold_files.h"
 #include "descriptor/compiled/compiled_kernel.h"
+#include "descriptor/compiled/layout.h"
 
 namespace tenshot::descriptor {
 
@@ -13,55 +16,10 @@ using dnnl::memory;
 
 namespace {
 
-/// A compiled kernel.
-class CompiledCode : public LayerCode {
- public:
-  CompiledCode(const ColdNetwork& network, const ColdLayer& layer, std::unique_ptr<CompiledKernel> kernel)
-      : inputs_(layer.inputs), output_(layer.output), kernel_(std::move(kernel)) {
-    if (!layer.has_weights()) return;
-    const nasbench::Shape weights = weight_shape(network, layer);
-    raw_numbers_ = static_cast<std::size_t>(nasbench::element_count(weights));
-    biases_ = static_cast<std::size_t>(weights[0]);
-  }
-
-  bool has_weights() const override { return raw_numbers_ > 0; }
-  bool transforms() const override { return kernel_->transforms(); }
-  std::size_t raw_weight_bytes() const override { return raw_numbers_ * sizeof(float); }
-  std::size_t weight_bytes() const override { return transforms() ? kernel_->weight_bytes() : raw_weight_bytes(); }
-  std::size_t bias_bytes() const override { return biases_ * sizeof(float); }
-
-  void transform(const char* raw, char* ready, dnnl::stream&) const override {
-    if (transforms()) {
-      kernel_->transform(reinterpret_cast<const float*>(raw), reinterpret_cast<float*>(ready));
-    } else {
-      std::memcpy(ready, raw, raw_weight_bytes());
-    }
-  }
-
-  void execute(ExecutionMemory& memory, const char* weights) const override {
-    memory.scratch.require(kernel_->scratch_bytes());
-    CompiledKernel::Arguments arguments;
-    for (const int input : inputs_) arguments.inputs.push_back(static_cast<const float*>(memory.at(input)));
-    if (has_weights()) {
-      arguments.weights = reinterpret_cast<const float*>(weights);
-      arguments.bias = reinterpret_cast<const float*>(weights + weight_bytes());
-    }
-    arguments.output = static_cast<float*>(memory.at(output_));
-    arguments.scratch = memory.scratch.data();
-    kernel_->execute(arguments);
-  }
-
- private:
-  std::vector<int> inputs_;
-  int output_;
-  std::unique_ptr<CompiledKernel> kernel_;
-  std::size_t raw_numbers_ = 0, biases_ = 0;
-};
-
 /// A primitive of oneDNN, with the reorders around it.
-class LibraryCode : public LayerCode {
+class Primitive {
  public:
-  LibraryCode(LayerKernel kernel, const dnnl::engine& engine, bool cached)
+  Primitive(LayerKernel kernel, const dnnl::engine& engine, bool cached)
       : kernel_(std::move(kernel)),
         engine_(engine),
         primitive_(kernel_.primitive.get()),
@@ -72,24 +30,16 @@ class LibraryCode : public LayerCode {
     after_ = move(kernel_.target, kernel_.output.description);
   }
 
-  bool has_weights() const override { return kernel_.has_weights; }
-  bool transforms() const override { return kernel_.transforms(); }
-  std::size_t raw_weight_bytes() const override { return kernel_.raw_weights.get_size(); }
-  std::size_t weight_bytes() const override { return kernel_.weights.get_size(); }
-  std::size_t bias_bytes() const override { return kernel_.bias.get_size(); }
+  bool needs_transformation() const { return transform_.needed; }
 
-  void transform(const char* raw, char* ready, dnnl::stream& stream) const override {
-    if (!transform_.needed) {
-      std::memcpy(ready, raw, weight_bytes());
-      return;
-    }
+  void transform(const char* raw, char* ready, dnnl::stream& stream) const {
     memory from(kernel_.raw_weights, engine_, const_cast<char*>(raw));  // oneDNN's memory is never const
     memory to(kernel_.weights, engine_, ready);
     transform_.primitive.execute(stream, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
     stream.wait();
   }
 
-  void execute(ExecutionMemory& memory_of, const char* given_weights) const override {
+  void execute(ExecutionMemory& memory_of, const char* given_weights) const {
     const std::size_t scratchpad = aligned(scratchpad_.get_size());
     const std::size_t source = before_.needed ? aligned(kernel_.source.get_size()) : 0;
     memory_of.scratch.require(scratchpad + source + (after_.needed ? kernel_.target.get_size() : 0));
@@ -139,29 +89,73 @@ class LibraryCode : public LayerCode {
   Move transform_, before_, after_;
 };
 
-/// By a primitive of oneDNN or a compiled kernel; `cached`: its weights come transformed.
-std::unique_ptr<LayerCode> code_of(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
-                                   const std::string& kernel, bool cached) {
-  if (!is_compiled(kernel)) {
-    return std::make_unique<LibraryCode>(named_kernel(network, layer, engine, kernel), engine, cached);
-  }
-  std::unique_ptr<CompiledKernel> compiled = compiled_kernel(network, layer, kernel);
-  if (!compiled) throw no_kernel(layer, kernel);
-  return std::make_unique<CompiledCode>(network, layer, std::move(compiled));
-}
-
 }  // namespace
 
 ExecutionMemory::ExecutionMemory(const dnnl::engine& on, const ColdNetwork& network)
     : engine(on), stream(on), places(tensor_places(network)), tensors(places.bytes) {}
 
 PreparedLayer::PreparedLayer(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
-                             const std::string& kernel, bool cached)
-    : code_(code_of(network, layer, engine, kernel, cached)) {}
+                             const std::string& kernel, bool cached) {
+  if (is_compiled(kernel)) {
+    use_compiled(network, layer, kernel);
+  } else {
+    use_library(named_kernel(network, layer, engine, kernel), engine, cached);
+  }
+}
+
+void PreparedLayer::use_compiled(const ColdNetwork& network, const ColdLayer& layer, const std::string& name) {
+  const std::optional<CompiledKernel> kernel = compiled_kernel(network, layer, name);
+  if (!kernel) throw no_kernel(layer, name);
+  if (layer.has_weights()) {
+    const nasbench::Shape weights = weight_shape(network, layer);
+    raw_weight_bytes_ = static_cast<std::size_t>(nasbench::element_count(weights)) * sizeof(float);
+    bias_bytes_ = static_cast<std::size_t>(weights[0]) * sizeof(float);
+  }
+  transforms_ = kernel->transform != nullptr;
+  weight_bytes_ = transforms_ ? kernel->weight_bytes : raw_weight_bytes_;
+  if (transforms_) {
+    transform_ = [transform = kernel->transform](const char* raw, char* ready, dnnl::stream&) {
+      transform(reinterpret_cast<const float*>(raw), reinterpret_cast<float*>(ready));
+    };
+  }
+  execute_ = [kernel = *kernel, inputs = layer.inputs, output = layer.output, weight_bytes = weight_bytes_,
+              has_weights = has_weights()](ExecutionMemory& memory, const char* weights) {
+    memory.scratch.require(kernel.scratch_bytes);
+    CompiledKernel::Arguments arguments;
+    for (const int input : inputs) arguments.inputs.push_back(static_cast<const float*>(memory.at(input)));
+    if (has_weights) {
+      arguments.weights = reinterpret_cast<const float*>(weights);
+      arguments.bias = reinterpret_cast<const float*>(weights + weight_bytes);
+    }
+    arguments.output = static_cast<float*>(memory.at(output));
+    arguments.scratch = memory.scratch.data();
+    kernel.execute(arguments);
+  };
+}
+
+void PreparedLayer::use_library(LayerKernel kernel, const dnnl::engine& engine, bool cached) {
+  if (kernel.has_weights) {
+    raw_weight_bytes_ = kernel.raw_weights.get_size();
+    weight_bytes_ = kernel.weights.get_size();
+    bias_bytes_ = kernel.bias.get_size();
+  }
+  transforms_ = kernel.transforms();
+  const auto primitive = std::make_shared<const Primitive>(std::move(kernel), engine, cached);
+  if (primitive->needs_transformation()) {
+    transform_ = [primitive](const char* raw, char* ready, dnnl::stream& stream) {
+      primitive->transform(raw, ready, stream);
+    };
+  }
+  execute_ = [primitive](ExecutionMemory& memory, const char* weights) { primitive->execute(memory, weights); };
+}
 
 void PreparedLayer::transform(const char* raw, char* ready, dnnl::stream& stream) {
-  code_->transform(raw, ready, stream);
-  std::memcpy(ready + code_->weight_bytes(), raw + code_->raw_weight_bytes(), code_->bias_bytes());
+  if (transform_) {
+    transform_(raw, ready, stream);
+  } else {
+    std::memcpy(ready, raw, weight_bytes_);
+  }
+  std::memcpy(ready + weight_bytes_, raw + raw_weight_bytes_, bias_bytes_);
   weights_ = ready;
 }
 

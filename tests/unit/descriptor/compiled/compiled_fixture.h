@@ -5,7 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,15 +55,15 @@ inline Case case_of(ColdLayer layer, const std::vector<nasbench::Shape>& inputs,
 
 /// What a kernel computes, as it lies.
 inline std::vector<float> computed(const Case& given, const std::string& name) {
-  const std::unique_ptr<CompiledKernel> kernel = compiled_kernel(given.network, given.layer(), name);
-  EXPECT_NE(kernel, nullptr) << name;
+  const std::optional<CompiledKernel> kernel = compiled_kernel(given.network, given.layer(), name);
+  EXPECT_TRUE(kernel) << name;
   std::vector<float> weights = given.weights;
-  if (kernel->transforms()) {
-    weights.assign(kernel->weight_bytes() / sizeof(float), -1);
+  if (kernel->transform) {
+    weights.assign(kernel->weight_bytes / sizeof(float), -1);
     kernel->transform(given.weights.data(), weights.data());
   }
   std::vector<float> output(static_cast<std::size_t>(nasbench::element_count(given.shape(given.layer().output))), -7);
-  std::vector<double> scratch(kernel->scratch_bytes() / sizeof(double) + 1);
+  std::vector<double> scratch(kernel->scratch_bytes / sizeof(double) + 1);
   CompiledKernel::Arguments arguments;
   for (const std::vector<float>& input : given.inputs) arguments.inputs.push_back(input.data());
   arguments.weights = weights.data();
