@@ -14,7 +14,9 @@ using nlohmann::json;
 namespace {
 
 constexpr std::string_view stages_format = "tenshot.cold/1";
-constexpr const char* stages_kind = "file of cold stages";
+constexpr std::string_view plan_format = "tenshot.cold-plan/1";
+constexpr const char *stages_kind = "file of cold stages", *plan_kind = "plan of a cold start";
+constexpr int most_cores = 64;
 
 constexpr std::pair<const char*, double KernelStages::*> kernel_times[] = {
     {"transform_ms", &KernelStages::transform_ms},       {"write_cached_ms", &KernelStages::write_cached_ms},
@@ -77,27 +79,48 @@ double factor_of(const JsonReader& reader, const char* key) {
   return factor;
 }
 
-ColdStages stages_from(const json& value, const std::string& file) {
-  const JsonReader reader(value, file, "");
-  reader.require_format(stages_format, stages_kind);
+constexpr std::pair<const char*, std::string ColdSubject::*> subject_texts[] = {
+    {"model", &ColdSubject::model},
+    {"model_sha256", &ColdSubject::model_sha256},
+    {"network_hash", &ColdSubject::network_hash},
+    {"machine", &ColdSubject::machine}};
+
+void read_subject(const JsonReader& reader, ColdSubject& subject) {
+  for (const auto& [key, text] : subject_texts) subject.*text = reader.text(key, "");
+  subject.network = cold_network_from(reader.require("network", "a network"), reader.file());
+}
+
+/// `document` with its format and what it is of.
+std::string document_text(json document, std::string_view format, const ColdSubject& subject, int indentation) {
+  document["format"] = format;
+  for (const auto& [key, text] : subject_texts) document[key] = subject.*text;
+  document["network"] = to_json(subject.network);
+  return document.dump(indentation) + "\n";
+}
+
+/// The file's content by `from`, which is called with a reader of its JSON.
+template <class From>
+auto read_document(const std::filesystem::path& path, std::string_view format, const char* kind, const From& from) {
+  const std::string file = "'" + path.string() + "'", text = read_file(path);
+  return guarded_json(file, kind, [&] {
+    const json document = parse_json(text, file);
+    const JsonReader reader(document, file, "");
+    reader.require_format(format, kind);
+    return from(reader);
+  });
+}
+
+ColdStages stages_from(const JsonReader& reader) {
   ColdStages stages;
-  stages.model = reader.text("model", "");
-  stages.model_sha256 = reader.text("model_sha256", "");
-  stages.network_hash = reader.text("network_hash", "");
-  stages.machine = reader.text("machine", "");
+  read_subject(reader, stages);
   stages.page_cache_dropped = reader.require("page_cache_dropped", "true or false").get<bool>();
   stages.start_ms = milliseconds(reader, "start_ms");
   stages.interference = {factor_of(reader, "interference_preparing"), factor_of(reader, "interference_executing")};
-  stages.network = cold_network_from(reader.require("network", "a network"), file);
   for (const JsonReader& layer : entries_of_layers(reader, "stages", stages.network)) {
     stages.layers.push_back(layer_from(layer));
   }
   return stages;
 }
-
-constexpr std::string_view plan_format = "tenshot.cold-plan/1";
-constexpr const char* plan_kind = "plan of a cold start";
-constexpr int most_cores = 64;
 
 PlannedLayer layer_from(const JsonReader& reader, int preparing_cores) {
   PlannedLayer layer;
@@ -127,15 +150,10 @@ std::vector<PlannedSwitch> switches_from(const JsonReader& plan, std::size_t lay
   return switches;
 }
 
-ColdPlan plan_from(const json& value, const std::string& file) {
-  const JsonReader reader(value, file, "");
-  reader.require_format(plan_format, plan_kind);
+ColdPlan plan_from(const JsonReader& reader) {
   ColdPlan plan;
+  read_subject(reader, plan);
   plan.strategy = reader.text("strategy", "");
-  plan.model = reader.text("model", "");
-  plan.model_sha256 = reader.text("model_sha256", "");
-  plan.network_hash = reader.text("network_hash", "");
-  plan.machine = reader.text("machine", "");
   plan.preparing_cores = reader.whole_number("preparing_cores", 0, 1);
   if (plan.preparing_cores > most_cores) {
     reader.fail("preparing_cores", "at most " + std::to_string(most_cores), reader.require("preparing_cores", ""));
@@ -143,7 +161,6 @@ ColdPlan plan_from(const json& value, const std::string& file) {
   plan.predicted_ms = milliseconds(reader, "predicted_ms");
   plan.lower_bound_ms = milliseconds(reader, "lower_bound_ms");
   plan.warm_ms = milliseconds(reader, "warm_ms");
-  plan.network = cold_network_from(reader.require("network", "a network"), file);
   for (const JsonReader& layer : entries_of_layers(reader, "layers", plan.network)) {
     plan.layers.push_back(layer_from(layer, plan.preparing_cores));
   }
@@ -161,24 +178,16 @@ std::string to_text(const ColdStages& stages) {
     for (const KernelStages& kernel : layer.kernels) object["kernels"].push_back(to_json(kernel));
     layers.push_back(std::move(object));
   }
-  const json document = {{"format", stages_format},
-                         {"model", stages.model},
-                         {"model_sha256", stages.model_sha256},
-                         {"network_hash", stages.network_hash},
-                         {"machine", stages.machine},
-                         {"page_cache_dropped", stages.page_cache_dropped},
-                         {"start_ms", stages.start_ms},
-                         {"interference_preparing", stages.interference.preparing},
-                         {"interference_executing", stages.interference.executing},
-                         {"network", to_json(stages.network)},
-                         {"stages", layers}};
-  return document.dump(1) + "\n";
+  return document_text({{"page_cache_dropped", stages.page_cache_dropped},
+                        {"start_ms", stages.start_ms},
+                        {"interference_preparing", stages.interference.preparing},
+                        {"interference_executing", stages.interference.executing},
+                        {"stages", layers}},
+                       stages_format, stages, 1);
 }
 
 ColdStages read_stages(const std::filesystem::path& path) {
-  const std::string file = "'" + path.string() + "'";
-  const std::string text = read_file(path);
-  return guarded_json(file, stages_kind, [&] { return stages_from(parse_json(text, file), file); });
+  return read_document(path, stages_format, stages_kind, stages_from);
 }
 
 std::string to_text(const ColdPlan& plan) {
@@ -189,18 +198,9 @@ std::string to_text(const ColdPlan& plan) {
     if (layer.core != 0) object["core"] = layer.core;
     layers.push_back(std::move(object));
   }
-  json document = {{"format", plan_format},
-                   {"strategy", plan.strategy},
-                   {"model", plan.model},
-                   {"model_sha256", plan.model_sha256},
-                   {"network_hash", plan.network_hash},
-                   {"machine", plan.machine},
-                   {"preparing_cores", plan.preparing_cores},
-                   {"predicted_ms", plan.predicted_ms},
-                   {"lower_bound_ms", plan.lower_bound_ms},
-                   {"warm_ms", plan.warm_ms},
-                   {"network", to_json(plan.network)},
-                   {"layers", layers}};
+  json document = {{"strategy", plan.strategy},         {"preparing_cores", plan.preparing_cores},
+                   {"predicted_ms", plan.predicted_ms}, {"lower_bound_ms", plan.lower_bound_ms},
+                   {"warm_ms", plan.warm_ms},           {"layers", layers}};
   if (!plan.switches.empty()) {
     json switches = json::array();
     for (const PlannedSwitch& change : plan.switches) {
@@ -211,13 +211,9 @@ std::string to_text(const ColdPlan& plan) {
     document["switches"] = std::move(switches);
     document["switched_ms"] = plan.switched_ms;
   }
-  return document.dump() + "\n";
+  return document_text(std::move(document), plan_format, plan, -1);
 }
 
-ColdPlan read_plan(const std::filesystem::path& path) {
-  const std::string file = "'" + path.string() + "'";
-  const std::string text = read_file(path);
-  return guarded_json(file, plan_kind, [&] { return plan_from(parse_json(text, file), file); });
-}
+ColdPlan read_plan(const std::filesystem::path& path) { return read_document(path, plan_format, plan_kind, plan_from); }
 
 }  // namespace tenshot::descriptor

@@ -48,16 +48,20 @@ struct Interference {
   double executing = 1;
 };
 
+/// What is started, and where.
+struct ColdSubject {
+  std::string model;         ///< the ONNX file
+  std::string model_sha256;  ///< hash of the model's bytes
+  std::string network_hash;  ///< nasbench::content_hash
+  std::string machine;       ///< processor and library: kernels and layouts of another one differ
+  ColdNetwork network;
+};
+
 /// What a cold start of a network is made of: `tenshot.cold/1`.
-struct ColdStages {
-  std::string model;                ///< the ONNX file
-  std::string model_sha256;         ///< hash of the model's bytes
-  std::string network_hash;         ///< nasbench::content_hash
-  std::string machine;              ///< processor and library: kernels and layouts of another one differ
+struct ColdStages : ColdSubject {
   bool page_cache_dropped = false;  ///< whether reading was measured without the page cache
   double start_ms = 0;              ///< opening the plan and starting the threads, apart from any layer
   Interference interference;
-  ColdNetwork network;
   std::vector<LayerStages> layers;  ///< as many as the network has
 };
 
@@ -81,14 +85,12 @@ struct PlannedSwitch {
 
 /// How to start a network cold: `tenshot.cold-plan/1`. Core 0 first prepares its layers in order, then executes all of
 /// them; every other core prepares its own in order (the lists Q of NNV12's Algorithm 1).
-struct ColdPlan {
-  std::string strategy;                                    ///< how it was made, for people
-  std::string model, model_sha256, network_hash, machine;  ///< as in ColdStages
+struct ColdPlan : ColdSubject {
+  std::string strategy;  ///< how it was made, for people
   int preparing_cores = 1;
   double predicted_ms = 0;
   double lower_bound_ms = 0;  ///< no plan of these stages is faster
   double warm_ms = 0;         ///< predicted for the kernels of the plan
-  ColdNetwork network;
   std::vector<PlannedLayer> layers;
   std::vector<PlannedSwitch> switches;  ///< at most one for each layer, in the order that they are prepared
   double switched_ms = 0;               ///< predicted for a run after all switches; 0 without any

@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -126,13 +124,6 @@ void WeightFile::read_table(const std::string& key) {
   }
 }
 
-WeightFile::WeightFile(WeightFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
-      map_(std::exchange(other.map_, nullptr)),
-      map_bytes_(other.map_bytes_),
-      is_resident_(other.is_resident_),
-      records_(std::move(other.records_)) {}
-
 WeightFile::~WeightFile() { close(); }
 
 void WeightFile::close() noexcept {
@@ -202,21 +193,20 @@ std::string ModelWeights::record(const ColdNetwork& network, const ColdLayer& la
 }
 
 void ModelWeights::require_unchanged() const {
-  const Signature now = signature();
-  if (now.file == opened_.file && now.bytes == opened_.bytes && now.written_ns == opened_.written_ns &&
-      now.changed_ns == opened_.changed_ns) {
-    return;
-  }
+  if (signature() == opened_) return;
   throw FormatError("'" + path_.string() + "' changed while it was read; start again once it is whole");
 }
 
 ModelWeights::Signature ModelWeights::signature() const {
-  constexpr std::int64_t second_ns = 1'000'000'000;
   struct stat status {};
   if (::stat(path_.c_str(), &status) != 0) return {};  // reading it says why
-  return {status.st_ino, static_cast<std::uint64_t>(status.st_size),
-          status.st_mtim.tv_sec * second_ns + status.st_mtim.tv_nsec,
-          status.st_ctim.tv_sec * second_ns + status.st_ctim.tv_nsec};
+  const auto number = [](auto value) { return static_cast<std::uint64_t>(value); };
+  return {status.st_ino,
+          number(status.st_size),
+          number(status.st_mtim.tv_sec),
+          number(status.st_mtim.tv_nsec),
+          number(status.st_ctim.tv_sec),
+          number(status.st_ctim.tv_nsec)};
 }
 
 }  // namespace tenshot::descriptor

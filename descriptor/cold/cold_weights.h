@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -27,9 +28,8 @@ class WeightFile {
   /// damaged, cut short, or has another key or number of records.
   WeightFile(const std::filesystem::path& path, const std::string& key, std::size_t records);
   ~WeightFile();
-  WeightFile(WeightFile&& other) noexcept;
-  WeightFile& operator=(WeightFile&&) = delete;
   WeightFile(const WeightFile&) = delete;
+  WeightFile& operator=(const WeightFile&) = delete;
 
   /// Bytes of record i; 0 where the file has none for it.
   std::uint64_t bytes(std::size_t i) const { return records_[i].bytes; }
@@ -80,11 +80,8 @@ class ModelWeights {
   void require_unchanged() const;
 
  private:
-  /// What the system says of a file that changes when it is written to or replaced.
-  struct Signature {
-    std::uint64_t file = 0, bytes = 0;
-    std::int64_t written_ns = 0, changed_ns = 0;
-  };
+  /// What the system says of a file that changes when it is written to or replaced: which it is, its size, its times.
+  using Signature = std::array<std::uint64_t, 6>;
   Signature signature() const;
 
   std::filesystem::path path_;

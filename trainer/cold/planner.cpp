@@ -2,46 +2,33 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "trainer/cold/algorithm.h"
-#include "trainer/cold/switching.h"
+#include "trainer/cold/schedule.h"
 
 namespace tenshot::trainer {
 namespace {
 
+using descriptor::ColdPlan;
 using descriptor::ColdStages;
 using descriptor::KernelStages;
 using descriptor::LayerStages;
+using descriptor::PlannedSwitch;
 
-constexpr std::array<std::pair<const char*, KernelPolicy>, 5> kernel_policies = {
-    {{"planned", KernelPolicy::planned},
-     {"warm", KernelPolicy::warm},
-     {"preferred", KernelPolicy::preferred},
-     {"untransformed", KernelPolicy::untransformed},
-     {"compiled", KernelPolicy::compiled}}};
-constexpr std::array<std::pair<const char*, CachePolicy>, 3> cache_policies = {
-    {{"planned", CachePolicy::planned}, {"none", CachePolicy::none}, {"all", CachePolicy::all}}};
+/// In the order of the policies.
+constexpr std::array<const char*, 5> kernel_policies = {"planned", "warm", "preferred", "untransformed", "compiled"};
+constexpr std::array<const char*, 3> cache_policies = {"planned", "none", "all"};
 
-template <class Policies>
-auto policy_called(const Policies& policies, std::string_view name, const char* what) {
-  std::vector<std::string> names;
-  for (const auto& [known, policy] : policies) {
-    if (name == known) return policy;
-    names.emplace_back(known);
-  }
+template <class Names>
+std::ptrdiff_t policy_called(const Names& names, std::string_view name, const char* what) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return found - names.begin();
   throw InputError("'" + std::string(name) + "' is no " + what + "; expected one of " + joined(names));
-}
-
-template <class Policies, class Policy>
-std::string name_of(const Policies& policies, Policy policy) {
-  for (const auto& [name, known] : policies) {
-    if (known == policy) return name;
-  }
-  return "";
 }
 
 const KernelStages& kernel_of(const ColdStages& stages, std::size_t layer, const ColdCandidate& candidate) {
@@ -59,33 +46,29 @@ bool prefers(KernelPolicy policy, const KernelStages& kernel) {
 int kernel_of(const LayerStages& layer, KernelPolicy policy) {
   if (policy == KernelPolicy::planned) return -1;
   if (policy == KernelPolicy::preferred) return 0;
-  int best = -1;
-  for (const bool only_preferred : {true, false}) {
-    for (std::size_t k = 0; k < layer.kernels.size(); ++k) {
-      const KernelStages& kernel = layer.kernels[k];
-      if (only_preferred && !prefers(policy, kernel)) continue;
-      if (best < 0 || kernel.execute_ms < layer.kernels[static_cast<std::size_t>(best)].execute_ms) {
-        best = static_cast<int>(k);
-      }
-    }
-    if (best >= 0) break;
-  }
-  return best;
+  const auto rank = [policy](const KernelStages& kernel) {
+    return std::pair(!prefers(policy, kernel), kernel.execute_ms);
+  };
+  const auto best = std::min_element(layer.kernels.begin(), layer.kernels.end(),
+                                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return static_cast<int>(best - layer.kernels.begin());
+}
+
+/// Removes the candidates of a layer that `unwanted` says.
+template <class Unwanted>
+void remove(std::vector<ColdCandidate>& candidates, const Unwanted& unwanted) {
+  candidates.erase(std::remove_if(candidates.begin(), candidates.end(), unwanted), candidates.end());
 }
 
 /// The candidates that the options leave.
 void restrict(const ColdStages& stages, const ColdPlanOptions& options, ColdProblem& problem) {
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
     const int kernel = kernel_of(stages.layers[i], options.kernels);
-    std::vector<ColdCandidate> left;
-    for (const ColdCandidate& candidate : problem.layers[i]) {
-      if (kernel >= 0 && candidate.kernel != kernel) continue;
-      const bool transforms = kernel_of(stages, i, candidate).transforms;
-      if (options.cache == CachePolicy::none && candidate.cached) continue;
-      if (options.cache == CachePolicy::all && transforms && !candidate.cached) continue;
-      left.push_back(candidate);
-    }
-    problem.layers[i] = std::move(left);
+    remove(problem.layers[i], [&](const ColdCandidate& candidate) {
+      const bool may_be_cached = kernel_of(stages, i, candidate).transforms;
+      return (kernel >= 0 && candidate.kernel != kernel) || (options.cache == CachePolicy::none && candidate.cached) ||
+             (options.cache == CachePolicy::all && may_be_cached && !candidate.cached);
+    });
   }
 }
 
@@ -110,7 +93,7 @@ ColdSchedule sequential(const ColdProblem& problem) {
 }
 
 /// The schedule that a plan stands for. Throws InputError where the plan has other layers or kernels than the stages.
-ColdSchedule schedule_of(const ColdStages& stages, const ColdProblem& problem, const descriptor::ColdPlan& plan) {
+ColdSchedule schedule_of(const ColdStages& stages, const ColdProblem& problem, const ColdPlan& plan) {
   if (plan.layers.size() != problem.layers.size()) throw InputError("the plan and the stages are of unlike networks");
   ColdSchedule schedule;
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
@@ -136,13 +119,9 @@ double once_ms(const ColdStages& stages, const ColdProblem& problem, const ColdS
   return most;
 }
 
-descriptor::ColdPlan plan_of(const ColdStages& stages, const ColdProblem& problem, const ColdSchedule& schedule) {
-  descriptor::ColdPlan plan;
-  plan.model = stages.model;
-  plan.model_sha256 = stages.model_sha256;
-  plan.network_hash = stages.network_hash;
-  plan.machine = stages.machine;
-  plan.network = stages.network;
+ColdPlan plan_of(const ColdStages& stages, const ColdProblem& problem, const ColdSchedule& schedule) {
+  ColdPlan plan;
+  static_cast<descriptor::ColdSubject&>(plan) = stages;
   plan.preparing_cores = problem.preparing_cores;
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
     const ColdCandidate& candidate = problem.layers[i][schedule.candidates[i]];
@@ -153,20 +132,11 @@ descriptor::ColdPlan plan_of(const ColdStages& stages, const ColdProblem& proble
   return plan;
 }
 
-}  // namespace
-
-KernelPolicy kernel_policy(std::string_view name) { return policy_called(kernel_policies, name, "choice of kernels"); }
-CachePolicy cache_policy(std::string_view name) { return policy_called(cache_policies, name, "choice of caching"); }
-
-namespace {
-
 /// The problem without the kernels that cost something once, for the layers that have others.
 ColdProblem without_once(const ColdStages& stages, ColdProblem problem) {
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-    std::vector<ColdCandidate> left;
-    for (const ColdCandidate& candidate : problem.layers[i]) {
-      if (kernel_of(stages, i, candidate).once_ms == 0) left.push_back(candidate);
-    }
+    std::vector<ColdCandidate> left = problem.layers[i];
+    remove(left, [&](const ColdCandidate& candidate) { return kernel_of(stages, i, candidate).once_ms != 0; });
     if (!left.empty()) problem.layers[i] = std::move(left);
   }
   return problem;
@@ -199,19 +169,78 @@ Found search(const ColdStages& stages, ColdProblem problem, bool quick) {
 }
 
 void add_switches(const ColdStages& stages, const ColdPlanOptions& options, ColdPlanning& planning) {
-  descriptor::ColdPlan& plan = planning.plan;
+  ColdPlan& plan = planning.plan;
   plan.switches = planned_switches(stages, plan, options.cache != CachePolicy::none);
   if (plan.switches.empty()) return;
   plan.switched_ms = switched_ms(stages, plan);
-  for (const descriptor::PlannedSwitch& change : plan.switches) {
-    if (!change.cached) continue;
-    for (const KernelStages& kernel : stages.layers[static_cast<std::size_t>(change.layer)].kernels) {
-      if (kernel.name == change.kernel) planning.cached_bytes += kernel.cached_bytes;
-    }
+  for (const PlannedSwitch& change : plan.switches) {
+    const auto layer = static_cast<std::size_t>(change.layer);
+    const KernelStages& kernel = stages.layers[layer].kernels[kernel_called(stages, layer, change.kernel)];
+    if (change.cached) planning.cached_bytes += kernel.cached_bytes;
   }
 }
 
+/// Reading, transforming and creating.
+double preparation_ms(const LayerStages& layer, const KernelStages& kernel, bool cached, bool made) {
+  const double weights = cached ? kernel.read_cached_ms : layer.read_raw_ms + kernel.transform_ms;
+  return weights + (made ? kernel.create_again_ms : kernel.create_ms);
+}
+
 }  // namespace
+
+std::size_t kernel_called(const ColdStages& stages, std::size_t layer, const std::string& name) {
+  const std::vector<KernelStages>& kernels = stages.layers[layer].kernels;
+  const auto found =
+      std::find_if(kernels.begin(), kernels.end(), [&](const KernelStages& kernel) { return kernel.name == name; });
+  if (found == kernels.end()) {
+    throw InputError("layer " + std::to_string(layer) + " has no kernel '" + name + "' in the stages");
+  }
+  return static_cast<std::size_t>(found - kernels.begin());
+}
+
+std::vector<PlannedSwitch> planned_switches(const ColdStages& stages, const ColdPlan& plan, bool may_cache) {
+  std::vector<std::pair<double, PlannedSwitch>> found;  // what is saved for a millisecond of preparation
+  std::set<std::pair<int, std::string>> made;           // kernels of the plan, by the shape of their layers
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) made.emplace(stages.layers[i].shape, plan.layers[i].kernel);
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+    const LayerStages& layer = stages.layers[i];
+    const KernelStages& present = layer.kernels[kernel_called(stages, i, plan.layers[i].kernel)];
+    const auto fastest =
+        std::min_element(layer.kernels.begin(), layer.kernels.end(),
+                         [](const KernelStages& a, const KernelStages& b) { return a.execute_ms < b.execute_ms; });
+    const double saved = present.execute_ms - fastest->execute_ms;
+    if (saved <= 0) continue;
+    const bool again = made.count({layer.shape, fastest->name}) != 0;
+    const bool cached = may_cache && fastest->transforms &&
+                        preparation_ms(layer, *fastest, true, again) < preparation_ms(layer, *fastest, false, again);
+    const double cost = preparation_ms(layer, *fastest, cached, again);
+    found.push_back(
+        {saved / std::max(cost, std::numeric_limits<double>::min()), {static_cast<int>(i), fastest->name, cached}});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<PlannedSwitch> switches;
+  for (auto& [gain, change] : found) switches.push_back(std::move(change));
+  return switches;
+}
+
+double switched_ms(const ColdStages& stages, const ColdPlan& plan) {
+  std::vector<std::string> names;
+  for (const descriptor::PlannedLayer& layer : plan.layers) names.push_back(layer.kernel);
+  for (const PlannedSwitch& change : plan.switches) names[static_cast<std::size_t>(change.layer)] = change.kernel;
+  double sum = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    sum += stages.layers[i].kernels[kernel_called(stages, i, names[i])].execute_ms;
+  }
+  return sum;
+}
+
+KernelPolicy kernel_policy(std::string_view name) {
+  return static_cast<KernelPolicy>(policy_called(kernel_policies, name, "choice of kernels"));
+}
+
+CachePolicy cache_policy(std::string_view name) {
+  return static_cast<CachePolicy>(policy_called(cache_policies, name, "choice of caching"));
+}
 
 ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& options) {
   ColdProblem problem = cold_problem(stages, options.preparing_cores);
@@ -231,8 +260,8 @@ ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& op
   planning.plan = plan_of(stages, found.problem, found.schedule);
   planning.plan.predicted_ms = found.ms;
   planning.plan.lower_bound_ms = stages.start_ms + lower_bound_ms;
-  planning.plan.strategy = name_of(kernel_policies, options.kernels) + " kernels, " +
-                           name_of(cache_policies, options.cache) + " cached, " +
+  planning.plan.strategy = std::string(kernel_policies.at(static_cast<std::size_t>(options.kernels))) + " kernels, " +
+                           cache_policies.at(static_cast<std::size_t>(options.cache)) + " cached, " +
                            (options.preparing_cores == 0 ? "sequential" : "pipelined");
   for (std::size_t i = 0; i < found.problem.layers.size(); ++i) {
     const ColdCandidate& candidate = found.problem.layers[i][found.schedule.candidates[i]];
@@ -242,7 +271,7 @@ ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& op
   return planning;
 }
 
-double predicted_cold_ms(const ColdStages& stages, const descriptor::ColdPlan& plan) {
+double predicted_cold_ms(const ColdStages& stages, const ColdPlan& plan) {
   const ColdProblem problem = cold_problem(stages, plan.preparing_cores);
   const ColdSchedule schedule = schedule_of(stages, problem, plan);
   return stages.start_ms + once_ms(stages, problem, schedule) + simulate(problem, schedule).makespan();

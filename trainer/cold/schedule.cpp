@@ -1,14 +1,11 @@
 #include "trainer/cold/schedule.h"
 
-#include <limits>
+#include <functional>
 #include <set>
 #include <utility>
 
 namespace tenshot::trainer {
 namespace {
-
-using descriptor::KernelStages;
-using descriptor::LayerStages;
 
 /// One core's operations, in order: layers to prepare, then layers to execute.
 struct Core {
@@ -51,21 +48,13 @@ class Simulation {
   void start(Core& core) {
     if (core.busy || core.is_done()) return;
     const std::size_t layer = core.layer();
-    if (core.prepares()) {
-      core.remaining = costs_[layer];
-    } else {
-      if (prepared_[layer] < 0) return;
-      core.remaining = problem_.layers[layer][schedule_.candidates[layer]].execute_ms;
-    }
+    if (!core.prepares() && prepared_[layer] < 0) return;
+    core.remaining = core.prepares() ? costs_[layer] : problem_.layers[layer][schedule_.candidates[layer]].execute_ms;
     core.busy = true;
   }
 
-  bool preparing_core_works() const {
-    return std::any_of(cores_.begin() + 1, cores_.end(), [](const Core& core) { return core.busy; });
-  }
-
   void advance() {
-    const bool both = cores_[0].busy && preparing_core_works();
+    const bool both = cores_[0].busy && std::any_of(cores_.begin() + 1, cores_.end(), std::mem_fn(&Core::busy));
     const auto slowdown = [&](const Core& core) {
       if (!both) return 1.0;
       return core.prepares() ? problem_.interference.preparing : problem_.interference.executing;
@@ -75,17 +64,17 @@ class Simulation {
       if (core.busy) step = std::min(step, core.remaining * slowdown(core));
     }
     now_ += step;
+    std::vector<Core*> finished;
     for (Core& core : cores_) {
       if (!core.busy) continue;
       const double slow = slowdown(core);
       if (core.remaining * slow > step) {
         core.remaining -= step / slow;
       } else {
-        finished_.push_back(&core);
+        finished.push_back(&core);
       }
     }
-    for (Core* core : finished_) finish(*core);
-    finished_.clear();
+    for (Core* core : finished) finish(*core);
   }
 
   void finish(Core& core) {
@@ -101,13 +90,12 @@ class Simulation {
   std::vector<double> costs_;
   std::vector<Core> cores_;
   std::vector<double> prepared_;  ///< −1 until then
-  std::vector<Core*> finished_;
   ColdTimeline timeline_;
   double now_ = 0;
 };
 
-ColdCandidate candidate_of(const LayerStages& layer, std::size_t index, bool cached) {
-  const KernelStages& kernel = layer.kernels[index];
+ColdCandidate candidate_of(const descriptor::LayerStages& layer, std::size_t index, bool cached) {
+  const descriptor::KernelStages& kernel = layer.kernels[index];
   ColdCandidate candidate;
   candidate.kernel = static_cast<int>(index);
   candidate.cached = cached;
@@ -125,7 +113,7 @@ ColdProblem cold_problem(const descriptor::ColdStages& stages, int preparing_cor
   ColdProblem problem;
   problem.preparing_cores = preparing_cores;
   problem.interference = stages.interference;
-  for (const LayerStages& layer : stages.layers) {
+  for (const descriptor::LayerStages& layer : stages.layers) {
     std::vector<ColdCandidate> candidates;
     for (std::size_t k = 0; k < layer.kernels.size(); ++k) {
       candidates.push_back(candidate_of(layer, k, false));

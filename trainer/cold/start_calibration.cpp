@@ -8,7 +8,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
-#include "trainer/cold/switching.h"
+#include "trainer/cold/planner.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -22,8 +22,8 @@ using descriptor::LayerTimes;
 /// Sums over layers of what one kind of stage took and of what it was expected to take.
 struct Ratio {
   double measured = 0, expected = 0;
-  double value() const { return measured > 0 && expected > 0 ? measured / expected : 1; }
   bool is_known() const { return measured > 0 && expected > 0; }
+  double value() const { return is_known() ? measured / expected : 1; }
 };
 
 double reading_ms(const MeasuredStart& start) {
@@ -68,12 +68,7 @@ class Calibration {
       is_first_.push_back(made.emplace(stages_.layers[i].shape, plan_.layers[i].kernel).second);
       compare(i);
     }
-    std::vector<double> read_ms, start_ms;
-    for (const MeasuredStart& start : starts_) {
-      read_ms.push_back(reading_ms(start));
-      start_ms.push_back(start.start_ms);
-    }
-    read_.measured = median(std::move(read_ms));  // medians of single layers miss it: in each start others wait
+    read_.measured = median_of(reading_ms);  // medians of single layers miss it: in each start others wait
     for (std::size_t i = 0; i < stages_.layers.size(); ++i) {
       for (KernelStages& kernel : stages_.layers[i].kernels) scale(kernel);
       stages_.layers[i].read_raw_ms *= read_.value();
@@ -81,15 +76,20 @@ class Calibration {
     }
     take_once();
     stages_.interference = {};
-    stages_.start_ms = median(std::move(start_ms));
+    stages_.start_ms = median_of([](const MeasuredStart& start) { return start.start_ms; });
     return std::move(stages_);
   }
 
  private:
-  double measured(std::size_t layer, double LayerTimes::*stage) const {
+  template <class Value>
+  double median_of(const Value& value) const {
     std::vector<double> values;
-    for (const MeasuredStart& start : starts_) values.push_back(start.layers[layer].*stage);
+    for (const MeasuredStart& start : starts_) values.push_back(value(start));
     return median(std::move(values));
+  }
+
+  double measured(std::size_t layer, double LayerTimes::*stage) const {
+    return median_of([&](const MeasuredStart& start) { return start.layers[layer].*stage; });
   }
 
   void compare(std::size_t i) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "nasbench/support/random.h"
-#include "trainer/cold/algorithm.h"
 
 namespace tenshot::trainer {
 namespace {

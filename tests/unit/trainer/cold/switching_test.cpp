@@ -1,5 +1,3 @@
-#include "trainer/cold/switching.h"
-
 #include <gtest/gtest.h>
 
 #include "nasbench/support/error.h"
