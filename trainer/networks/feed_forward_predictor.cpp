@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
@@ -25,6 +24,19 @@ std::vector<DenseLayer> layers_of(const Archive& archive) {
 bool is_logarithmic(const Archive& archive) {
   const std::optional<JsonField> field = JsonField(archive).find("logarithmic");
   return field && field->boolean();
+}
+
+Remark remark_on(const datasets::Fleet& fleet) {
+  const std::string boards = "Measured on " + std::to_string(fleet.boards.size()) + " boards";
+  if (fleet.compared() < fleet.boards.size()) {
+    return {boards + ", and not all of them measured a network that another did: how far they differ is not known, " +
+                "and intervals are too narrow by that",
+            true};
+  }
+  return {boards + " that differ by " + significant_digits(100 * fleet.spread, 2) +
+          " %: the typical one is predicted; another one of the kind may be ±" +
+          significant_digits(100 * std::expm1(1.645 * fleet.deviation()), 2) +
+          " % from it, which intervals hold where there are any"};
 }
 
 }  // namespace
@@ -69,23 +81,6 @@ nlohmann::json FeedForwardPredictor::to_document() const {
 }
 
 std::vector<Remark> FeedForwardPredictor::explanation() const { return explanation_of(card_); }
-
-namespace {
-
-Remark remark_on(const datasets::Fleet& fleet) {
-  const std::string boards = "Measured on " + std::to_string(fleet.boards.size()) + " boards";
-  if (fleet.compared() < fleet.boards.size()) {
-    return {boards + ", and not all of them measured a network that another did: how far they differ is not known, " +
-                "and intervals are too narrow by that",
-            true};
-  }
-  return {boards + " that differ by " + significant_digits(100 * fleet.spread, 2) +
-          " %: the typical one is predicted; another one of the kind may be ±" +
-          significant_digits(100 * std::expm1(1.645 * fleet.deviation()), 2) +
-          " % from it, which intervals hold where there are any"};
-}
-
-}  // namespace
 
 nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed,
                               const std::string& pool_sha256) {

@@ -54,13 +54,6 @@ float& weight(DenseLayer& layer, std::size_t output, std::size_t input) {
   return layer.weight[output * static_cast<std::size_t>(layer.inputs) + input];
 }
 
-/// Where the encoding of each decision begins.
-std::vector<std::size_t> offsets_of(const nasbench::SearchSpace& space) {
-  std::vector<std::size_t> offsets(space.decisions().size());
-  std::exclusive_scan(space.decisions().begin(), space.decisions().end(), offsets.begin(), std::size_t{0});
-  return offsets;
-}
-
 }  // namespace
 
 std::size_t live_encoding_width(const nasbench::SearchSpace& space) {
@@ -75,7 +68,8 @@ void encode_live(const nasbench::SearchSpace& space, const nasbench::Architectur
 std::vector<DenseLayer> live_encoding_layers(const nasbench::SearchSpace& space) {
   const std::vector<Decisions> paths = paths_of(space);
   if (paths.empty()) return {};
-  const std::vector<std::size_t> offsets = offsets_of(space);
+  std::vector<std::size_t> offsets(space.decisions().size());  // where the encoding of each decision begins
+  std::exclusive_scan(space.decisions().begin(), space.decisions().end(), offsets.begin(), std::size_t{0});
   const std::size_t width = space.encoding_width();
   const auto columns = static_cast<int>(width);
 

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "trainer/networks/feed_forward.h"
+#include "trainer/networks/matrix_product.h"
 
 namespace tenshot::trainer {
 
@@ -41,11 +42,8 @@ class RegressionNetwork {
 
   /// Uniform initialisation in ±1/√inputs of each layer, the default of LibTorch's linear layers, from `seed`.
   RegressionNetwork(int inputs, const std::vector<int>& hidden, std::uint64_t seed, Loss loss = Loss::squared);
-  RegressionNetwork(RegressionNetwork&&) noexcept;
-  RegressionNetwork& operator=(RegressionNetwork&&) noexcept;
-  ~RegressionNetwork();
 
-  int inputs() const;
+  int inputs() const { return layers_.front().inputs; }
 
   /// One Adam step. Returns the batch's mean loss before it.
   double train_step(const Batch& batch, double learning_rate, double weight_decay = 0);
@@ -56,7 +54,7 @@ class RegressionNetwork {
   /// The outputs [n] of rows [n, inputs], with the parameters of now.
   std::vector<float> evaluate(const std::vector<float>& rows);
 
-  State state() const;
+  const State& state() const { return state_; }
   /// Throws FormatError when the state is another network's.
   void restore(const State& state);
 
@@ -66,8 +64,28 @@ class RegressionNetwork {
   void load(const std::vector<DenseLayer>& layers);
 
  private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  /// Where one layer's numbers stand in the flat parameter vector.
+  struct Layout {
+    int inputs = 0, outputs = 0;
+    std::int64_t weight = 0, bias = 0;
+  };
+  MatrixOperand weight(std::size_t l) const {
+    return {state_.parameters.data() + layers_[l].weight, layers_[l].outputs, layers_[l].inputs};
+  }
+  MatrixOperand output(std::size_t l) const { return {outputs_[l].data(), rows_, layers_[l].outputs}; }
+  MatrixOperand delta(std::size_t l) const { return {deltas_[l].data(), rows_, layers_[l].outputs}; }
+  void forward(const MatrixOperand& batch);
+  /// Mean loss of the batch; leaves its gradient at the output in the last delta.
+  double loss(const float* targets, const float* units);
+  void backward(const MatrixOperand& batch);
+
+  std::vector<Layout> layers_;
+  State state_;
+  std::vector<float> gradient_;
+  /// Activations of the batch in work, [rows, outputs] of each layer, and the loss's gradient there.
+  std::vector<std::vector<float>> outputs_, deltas_;
+  std::int64_t rows_ = 0;
+  Loss kind_;
 };
 
 }  // namespace tenshot::trainer

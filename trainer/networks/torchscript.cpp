@@ -91,7 +91,6 @@ void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& spa
   module.define(methods("space"));
 }
 
-/// encode() of networks by name.
 void define_names(torch::jit::Module& module, const ExportedFormula& exported) {
   c10::Dict<std::string, std::int64_t> rows;
   for (std::size_t i = 0; i < exported.names.size(); ++i) {
