@@ -21,7 +21,7 @@ namespace tenshot::datasets {
 /// How a network is to be started in a process that has run nothing before.
 struct StartRequest {
   descriptor::RuntimeOptions options;  ///< without weights
-  std::filesystem::path weights;       ///< descriptor/runtimes/weights_file.h, or an ONNX file
+  std::filesystem::path weights;       ///< of write_weights_file (descriptor/runtimes/runtime.h), or an ONNX file
   int warm_runs = 20;                  ///< after the first; more tell the warm latency better, and take longer
 };
 
@@ -56,7 +56,7 @@ nasbench::Network empty_network(const nasbench::Network& like);
 /// One start in a process of its own.
 struct StartProcess {
   std::vector<std::string> command;       ///< what starts a network, without what it starts
-  std::filesystem::path weights;          ///< descriptor/runtimes/weights_file.h
+  std::filesystem::path weights;          ///< of write_weights_file (descriptor/runtimes/runtime.h)
   std::string network;                    ///< an architecture or a file *.onnx
   bool empty = false;                     ///< the empty network instead (empty_network)
   std::filesystem::path output;           ///< passing: what the process says

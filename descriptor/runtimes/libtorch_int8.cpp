@@ -15,8 +15,6 @@
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::Network;
-using nasbench::NetworkNode;
 using nasbench::OperatorKind;
 
 /// Affine quantisation to unsigned bytes: value = scale · (byte − zero_point).
@@ -81,7 +79,7 @@ struct Int8Node {
 };
 
 /// Nodes that LibTorch runs on bytes.
-bool runs_on_bytes(const NetworkNode& node) {
+bool runs_on_bytes(const nasbench::NetworkNode& node) {
   const nasbench::OperatorSpecification& s = node.operation;
   switch (s.kind) {
     case OperatorKind::convolution: return s.output.size() == 4 && is_symmetric(node.attributes.padding);
@@ -133,7 +131,7 @@ bool runs_again(const c10::IValue& packed, const std::vector<std::int64_t>& inpu
 
 class Int8Network final : public LibTorchNetwork {
  public:
-  Int8Network(const Network& network, const RuntimeOptions& options)
+  Int8Network(const nasbench::Network& network, const RuntimeOptions& options)
       : LibTorchNetwork(network, options), graph_(runnable_graph(network, options)) {
     std::vector<int> uses(graph_.slots, 0);
     for (const RunnableNode& node : graph_.nodes) {
@@ -210,16 +208,15 @@ class Int8Network final : public LibTorchNetwork {
       std::vector<at::Tensor> inputs;
       for (const at::Tensor& images : all) inputs.push_back(images.narrow(0, run * batch, batch));
       const std::vector<at::Tensor> values = slot_values(graph_, inputs);
-      for (std::size_t slot = 0; slot < values.size(); ++slot) widen(ranges[slot], values[slot]);
+      for (std::size_t slot = 0; slot < values.size(); ++slot) {
+        auto& [least, most] = ranges[slot];
+        least = std::min(least, values[slot].min().item<double>());
+        most = std::max(most, values[slot].max().item<double>());
+      }
     }
     std::vector<Quantisation> quantisations;
     for (const auto& [least, most] : ranges) quantisations.push_back(quantisation_of(least, most));
     return quantisations;
-  }
-
-  static void widen(std::pair<double, double>& range, const at::Tensor& values) {
-    range.first = std::min(range.first, values.min().item<double>());
-    range.second = std::max(range.second, values.max().item<double>());
   }
 
   /// From bytes to floats and back around the node, as PyTorch's stubs do around a layer that it cannot quantise.
@@ -237,36 +234,32 @@ class Int8Network final : public LibTorchNetwork {
     if (own.floating) return apply_floating(node);
     const auto input = [&](std::size_t i) -> const at::Tensor& { return values_[node.inputs[i]]; };
     const auto& [scale, zero_point] = own.output;
-    at::Tensor& output = values_[node.output];
+    const auto run = [&](const c10::OperatorHandle& op, const auto&... arguments) {
+      values_[node.output] = call(op, arguments...).toTensor();
+    };
+    const NodeTensors& t = node.tensors;
+    const double alpha = node.node.attributes.alpha;
     switch (node.node.operation.kind) {
-      case OperatorKind::convolution:
-        output = call(convolution_, input(0), own.packed, scale, zero_point).toTensor();
-        break;
+      case OperatorKind::convolution: return run(convolution_, input(0), own.packed, scale, zero_point);
       case OperatorKind::batch_norm:
-        if (own.folded) {
-          output = input(0);
-          break;
+        if (!own.folded) {
+          return run(batch_norm_, input(0), t.weight, t.bias, t.mean, t.variance, alpha, scale, zero_point);
         }
-        output = call(batch_norm_, input(0), node.tensors.weight, node.tensors.bias, node.tensors.mean,
-                      node.tensors.variance, node.node.attributes.alpha, scale, zero_point)
-                     .toTensor();
-        break;
-      case OperatorKind::add: output = call(add_, input(0), input(1), scale, zero_point).toTensor(); break;
-      case OperatorKind::multiply:
-        output = call(multiply_, input(0), c10::Scalar(node.node.attributes.alpha)).toTensor();
-        break;
-      case OperatorKind::linear: output = call(linear_, input(0), own.packed, scale, zero_point).toTensor(); break;
-      case OperatorKind::concatenate: output = concatenated(own); break;
-      default:  // pools and ReLU are the same operators on bytes
-        apply_node(node, values_);
+        values_[node.output] = input(0);
+        return;
+      case OperatorKind::add: return run(add_, input(0), input(1), scale, zero_point);
+      case OperatorKind::multiply: return run(multiply_, input(0), c10::Scalar(alpha));
+      case OperatorKind::linear: return run(linear_, input(0), own.packed, scale, zero_point);
+      case OperatorKind::concatenate:
+        return run(concatenate_, parts_of(node), node.node.attributes.axes.at(0), scale, zero_point);
+      default: apply_node(node, values_);  // pools and ReLU are the same operators on bytes
     }
   }
 
-  at::Tensor concatenated(const Int8Node& own) const {
+  c10::List<at::Tensor> parts_of(const RunnableNode& node) const {
     c10::List<at::Tensor> parts;
-    for (const std::size_t slot : own.runnable.inputs) parts.push_back(values_[slot]);
-    const std::int64_t axis = own.runnable.node.attributes.axes.at(0);
-    return call(concatenate_, parts, axis, own.output.scale, own.output.zero_point).toTensor();
+    for (const std::size_t slot : node.inputs) parts.push_back(values_[slot]);
+    return parts;
   }
 
   const c10::OperatorHandle convolution_ = registered("quantized::conv2d", "new");
@@ -289,8 +282,9 @@ std::string int8_engine() {
   return engine ? engine->name : "";
 }
 
-std::unique_ptr<PreparedNetwork> prepare_int8(const Network& network, const RuntimeOptions& options) {
-  require_runnable_on_bytes(network);
+std::unique_ptr<PreparedNetwork> prepare_int8(std::string_view runtime, const nasbench::Network& network,
+                                              const RuntimeOptions& options) {
+  require_images(network, runtime);
   const std::optional<Engine> engine = available_engine();
   if (!engine) throw Error("libtorch-int8: this LibTorch was built without an engine for quantised convolutions");
   at::globalContext().setQEngine(engine->engine);

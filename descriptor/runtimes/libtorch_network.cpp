@@ -16,28 +16,37 @@
 namespace tenshot::descriptor {
 
 using nasbench::Network;
-using nasbench::NetworkNode;
 using nasbench::Source;
 
 namespace {
 
-/// Where the tensors of a network live and how four-dimensional ones are laid out.
-struct Placement {
-  at::Device device = at::kCPU;
-  at::MemoryFormat format = at::MemoryFormat::Contiguous;
-
-  at::Tensor operator()(const at::Tensor& tensor) const {
-    if (!tensor.defined()) return tensor;
-    const at::Tensor there = tensor.to(device);
-    return there.dim() == 4 ? there.contiguous(format) : there;
-  }
+/// LibTorch warns on standard error, in some networks at every run.
+class SilentWarnings final : public c10::WarningHandler {
+ public:
+#if TORCH_VERSION_MAJOR < 2
+  SilentWarnings() { c10::Warning::set_warning_handler(this); }
+  void process(const c10::SourceLocation&, const std::string&, bool) override {}
+#else
+  SilentWarnings() { c10::WarningUtils::set_warning_handler(this); }
+  void process(const c10::Warning&) override {}
+#endif
 };
+
+Placement placement_of(std::string_view runtime) {
+  if (runtime == "libtorch-channels-last") return {at::kCPU, at::MemoryFormat::ChannelsLast};
+  if (runtime != "libtorch-cuda") return {};
+  if (!torch::cuda::is_available()) {
+    throw Error(
+        "libtorch-cuda: this LibTorch was built without CUDA, or no CUDA device is there; choose a runtime of "
+        "the processor");
+  }
+  return {at::kCUDA, at::MemoryFormat::Contiguous};
+}
 
 class EagerNetwork : public LibTorchNetwork {
  public:
   EagerNetwork(const Network& network, const RuntimeOptions& options, Placement placement)
-      : LibTorchNetwork(network, options),
-        placement_(placement),
+      : LibTorchNetwork(network, options, placement),
         graph_(runnable_graph(network, options)),
         values_(graph_.slots),
         dies_after_(graph_.nodes.size()) {
@@ -53,18 +62,11 @@ class EagerNetwork : public LibTorchNetwork {
     for (std::size_t slot = 0; slot < graph_.slots; ++slot) {
       if (last_use[slot] < graph_.nodes.size()) dies_after_[last_use[slot]].push_back(slot);
     }
-    place();
   }
 
   std::vector<double> run_timed() override { return run_timed_nodes(graph_.nodes.size()); }
 
  protected:
-  at::Tensor placed(const at::Tensor& input) const override { return placement_(input); }
-
-  void synchronise() const override {
-    if (placement_.device.is_cuda()) torch::cuda::synchronize();
-  }
-
   std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs) override {
     std::copy(inputs.begin(), inputs.end(), values_.begin());
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -81,7 +83,6 @@ class EagerNetwork : public LibTorchNetwork {
   }
 
  private:
-  Placement placement_;
   RunnableGraph graph_;
   std::vector<at::Tensor> values_;
   std::vector<std::vector<std::size_t>> dies_after_;
@@ -94,7 +95,7 @@ at::Tensor tensor_of(const std::vector<float>& values, const std::vector<std::in
 }
 
 NodeTensors tensors_of(const Network& network, std::size_t index, const RuntimeOptions& options) {
-  const NetworkNode& node = network.nodes[index];
+  const nasbench::NetworkNode& node = network.nodes[index];
   const nasbench::LayerWeights weights =
       options.weights ? options.weights->at(index) : nasbench::random_weights(network, index, options.weight_seed);
   nasbench::WeightShapes shapes = nasbench::weight_shapes(node);
@@ -121,12 +122,12 @@ RunnableGraph runnable_graph(const Network& network, const RuntimeOptions& optio
 }
 
 void require_runnable(const Network& network, const RuntimeOptions& options) {
-  if (options.threads < 1) throw InputError("threads is " + std::to_string(options.threads) + "; expected at least 1");
+  require_threads(options);
   nasbench::require_sound(network);
   if (network.inputs.empty() || network.outputs.empty()) {
     throw InputError("the network has no input or no output: there is nothing to run");
   }
-  for (const NetworkNode& node : network.nodes) {
+  for (const nasbench::NetworkNode& node : network.nodes) {
     const std::string reason = why_not_runnable(node);
     if (!reason.empty()) throw InputError(describe(node) + ": LibTorch's runtimes cannot run it: " + reason);
   }
@@ -140,31 +141,22 @@ at::Tensor random_input(const nasbench::TensorType& type, std::size_t index, std
   return tensor_of(values, type.shape).to(real ? at::kFloat : at::kLong);
 }
 
-namespace {
+at::Tensor Placement::operator()(const at::Tensor& tensor) const {
+  if (!tensor.defined()) return tensor;
+  const at::Tensor there = tensor.to(device);
+  return there.dim() == 4 ? there.contiguous(format) : there;
+}
 
-/// LibTorch warns on standard error, in some networks at every run.
-class SilentWarnings final : public c10::WarningHandler {
- public:
-#if TORCH_VERSION_MAJOR < 2
-  SilentWarnings() { c10::Warning::set_warning_handler(this); }
-  void process(const c10::SourceLocation&, const std::string&, bool) override {}
-#else
-  SilentWarnings() { c10::WarningUtils::set_warning_handler(this); }
-  void process(const c10::Warning&) override {}
-#endif
-};
-
-}  // namespace
-
-LibTorchNetwork::LibTorchNetwork(const Network& network, const RuntimeOptions& options) : threads_(options.threads) {
+LibTorchNetwork::LibTorchNetwork(const Network& network, const RuntimeOptions& options, Placement placement)
+    : threads_(options.threads), placement_(placement) {
   static SilentWarnings silent;
   for (std::size_t i = 0; i < network.inputs.size(); ++i) {
-    inputs_.push_back(random_input(network.inputs[i].type, i, options.weight_seed, ImagePurpose::input));
+    inputs_.push_back(placement(random_input(network.inputs[i].type, i, options.weight_seed, ImagePurpose::input)));
   }
 }
 
-void LibTorchNetwork::place() {
-  for (at::Tensor& input : inputs_) input = placed(input);
+void LibTorchNetwork::synchronise() const {
+  if (placement_.device.is_cuda()) torch::cuda::synchronize();
 }
 
 void LibTorchNetwork::run() {
@@ -183,17 +175,14 @@ std::vector<double> LibTorchNetwork::run_timed_nodes(std::size_t nodes) {
 std::vector<float> LibTorchNetwork::infer(const std::vector<float>& input) {
   std::int64_t expected = 0;
   for (const at::Tensor& own : inputs_) expected += own.numel();
-  if (static_cast<std::int64_t>(input.size()) != expected) {
-    throw InputError("the network's input has " + std::to_string(expected) +
-                     " values (batch x channels x height x width), found " + std::to_string(input.size()));
-  }
+  require_values(input, expected);
   use_threads();
   const c10::InferenceMode inference;
   const at::Tensor all = at::tensor(input);
   std::vector<at::Tensor> inputs;
   std::int64_t start = 0;
   for (const at::Tensor& own : inputs_) {
-    inputs.push_back(placed(all.narrow(0, start, own.numel()).reshape(own.sizes()).to(own.scalar_type())));
+    inputs.push_back(placement_(all.narrow(0, start, own.numel()).reshape(own.sizes()).to(own.scalar_type())));
     start += own.numel();
   }
   std::vector<float> outputs;
@@ -218,21 +207,9 @@ std::vector<at::Tensor> slot_values(const RunnableGraph& graph, const std::vecto
   return values;
 }
 
-std::unique_ptr<PreparedNetwork> prepare_eager(const Network& network, const RuntimeOptions& options) {
-  return std::make_unique<EagerNetwork>(network, options, Placement{});
-}
-
-std::unique_ptr<PreparedNetwork> prepare_channels_last(const Network& network, const RuntimeOptions& options) {
-  return std::make_unique<EagerNetwork>(network, options, Placement{at::kCPU, at::MemoryFormat::ChannelsLast});
-}
-
-std::unique_ptr<PreparedNetwork> prepare_cuda(const Network& network, const RuntimeOptions& options) {
-  if (!torch::cuda::is_available()) {
-    throw Error(
-        "libtorch-cuda: this LibTorch was built without CUDA, or no CUDA device is there; choose a runtime of "
-        "the processor");
-  }
-  return std::make_unique<EagerNetwork>(network, options, Placement{at::kCUDA, at::MemoryFormat::Contiguous});
+std::unique_ptr<PreparedNetwork> prepare_eager(std::string_view runtime, const Network& network,
+                                               const RuntimeOptions& options) {
+  return std::make_unique<EagerNetwork>(network, options, placement_of(runtime));
 }
 
 }  // namespace tenshot::descriptor

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "descriptor/runtimes/runtime.h"
@@ -56,22 +57,24 @@ at::Tensor random_input(const nasbench::TensorType& type, std::size_t index, std
 /// LibTorch's operators do not cover (an opaque one, another element type than float32).
 void require_runnable(const nasbench::Network& network, const RuntimeOptions& options);
 
+/// Where the tensors of a network live and how four-dimensional ones are laid out.
+struct Placement {
+  at::Device device = at::kCPU;
+  at::MemoryFormat format = at::MemoryFormat::Contiguous;
+
+  at::Tensor operator()(const at::Tensor& tensor) const;
+};
+
 /// A network of LibTorch's operators: threads, the inputs, and tensors in and out.
 class LibTorchNetwork : public PreparedNetwork {
  public:
-  LibTorchNetwork(const nasbench::Network& network, const RuntimeOptions& options);
+  LibTorchNetwork(const nasbench::Network& network, const RuntimeOptions& options, Placement placement = {});
   void run() override;
   std::vector<float> infer(const std::vector<float>& input) override;
 
  protected:
-  /// `inputs` as infer() got them, or the network's own after place(); the outputs.
+  /// `inputs` as infer() got them, or the network's own, where they are placed; the outputs.
   virtual std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs) = 0;
-  /// Where and in which layout an input has to be; as it is unless said.
-  virtual at::Tensor placed(const at::Tensor& input) const { return input; }
-  /// Waits for what run() started; nothing to wait for unless said.
-  virtual void synchronise() const {}
-  /// Puts the network's own inputs where placed() says; the last thing a constructor does.
-  void place();
   const std::vector<at::Tensor>& own_inputs() const { return inputs_; }
   /// Does the work of node `node`, timed where run_timed() asks.
   template <class Work>
@@ -87,10 +90,12 @@ class LibTorchNetwork : public PreparedNetwork {
 
  private:
   void use_threads() const;
+  /// Waits for what a run started on another device.
+  void synchronise() const;
 
   std::vector<double> node_ms_;  ///< while run_timed_nodes() runs, by node
-
   int threads_;
+  Placement placement_;
   std::vector<at::Tensor> inputs_;
 };
 
@@ -100,13 +105,12 @@ void apply_node(const RunnableNode& node, std::vector<at::Tensor>& values);
 /// Runs the graph node by node on the processor in the usual layout, and gives the value of every slot.
 std::vector<at::Tensor> slot_values(const RunnableGraph& graph, const std::vector<at::Tensor>& inputs);
 
-std::unique_ptr<PreparedNetwork> prepare_eager(const nasbench::Network& network, const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_channels_last(const nasbench::Network& network, const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_cuda(const nasbench::Network& network, const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_frozen(const nasbench::Network& network, const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_optimized(const nasbench::Network& network, const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_xnnpack(const nasbench::Network& network, const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_int8(const nasbench::Network& network, const RuntimeOptions& options);
+/// Makes a network ready for the runtime of that name.
+using Prepare = std::unique_ptr<PreparedNetwork>(std::string_view runtime, const nasbench::Network& network,
+                                                 const RuntimeOptions& options);
+Prepare prepare_eager;     ///< node by node: libtorch-eager, libtorch-channels-last, libtorch-cuda
+Prepare prepare_scripted;  ///< compiled to TorchScript: libtorch-frozen, libtorch-optimized, libtorch-xnnpack
+Prepare prepare_int8;
 
 /// "oneDNN", "QNNPACK" or "FBGEMM": what int8 convolutions run on here; empty when LibTorch has none.
 std::string int8_engine();

@@ -12,33 +12,31 @@
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::Extent;
 using nasbench::OperatorAttributes;
 using nasbench::OperatorKind;
 using nasbench::OperatorSpecification;
 using nasbench::Padding;
-using nasbench::Shape;
 
 constexpr double batch_norm_momentum = 0.1;  // without meaning in inference
 
 using Pair = std::array<std::int64_t, 2>;
 
-Pair pair(const Extent& extent) { return {extent.height, extent.width}; }
+Pair pair(const nasbench::Extent& extent) { return {extent.height, extent.width}; }
 /// The first half of a padding that is the same on both sides.
 Pair pair(const Padding& padding) { return {padding.top, padding.left}; }
 
-/// `x` with zeros, or lesser values, around it where LibTorch's operators take the same padding on both sides alone.
-at::Tensor padded(const at::Tensor& x, const Padding& p, double value) {
+/// `x` with zeros, or lesser values, around it where its padding is not the same on both sides.
+at::Tensor padded(const RunnableNode& own, const at::Tensor& x, double value) {
+  const Padding& p = own.node.attributes.padding;
+  if (is_symmetric(p)) return x;
   if (x.dim() == 3) return at::constant_pad_nd(x, {p.left, p.right}, value);
   return at::constant_pad_nd(x, {p.left, p.right, p.top, p.bottom}, value);
 }
 
 at::Tensor convolution(const RunnableNode& own, const at::Tensor& input) {
   const OperatorSpecification& s = own.node.operation;
-  const Padding& padding = own.node.attributes.padding;
-  const bool symmetric = is_symmetric(padding);
-  const at::Tensor x = symmetric ? input : padded(input, padding, 0);
-  const Padding zeros = symmetric ? padding : Padding{};
+  const at::Tensor x = padded(own, input, 0);
+  const Padding zeros = own_padding(own.node);
   if (s.output.size() == 3) {
     return at::conv1d(x, own.tensors.weight, own.tensors.bias, s.stride.width, zeros.left, s.dilation.width, s.groups);
   }
@@ -47,10 +45,8 @@ at::Tensor convolution(const RunnableNode& own, const at::Tensor& input) {
 
 at::Tensor max_pool(const RunnableNode& own, const at::Tensor& input) {
   const OperatorSpecification& s = own.node.operation;
-  const Padding& padding = own.node.attributes.padding;
-  const bool symmetric = is_symmetric(padding);
-  const at::Tensor x = symmetric ? input : padded(input, padding, -std::numeric_limits<double>::infinity());
-  return at::max_pool2d(x, pair(s.kernel), pair(s.stride), pair(symmetric ? padding : Padding{}), pair(s.dilation),
+  const at::Tensor x = padded(own, input, -std::numeric_limits<double>::infinity());
+  return at::max_pool2d(x, pair(s.kernel), pair(s.stride), pair(own_padding(own.node)), pair(s.dilation),
                         own.node.attributes.ceil_mode);
 }
 
@@ -118,10 +114,12 @@ at::Tensor combined(const std::string& name, const at::Tensor& a, const at::Tens
   return at::where(at::gt(a, 0), a, at::mul(a, b));  // prelu
 }
 
-at::Tensor concatenated(const RunnableNode& own, std::vector<at::Tensor> parts) {
+at::Tensor concatenated(const RunnableNode& own, const std::vector<at::Tensor>& values) {
+  std::vector<at::Tensor> parts;
+  for (const std::size_t input : own.inputs) parts.push_back(values[input]);
   const std::int64_t axis = own.node.attributes.axes.at(0);
   if (own.tensors.weight.defined()) {
-    Shape shape = own.node.operation.inputs[0];
+    nasbench::Shape shape = own.node.operation.inputs[0];
     shape[static_cast<std::size_t>(axis)] = own.tensors.weight.size(axis);
     const at::Tensor constant = own.tensors.weight.expand(shape);
     parts.insert(own.node.attributes.constant_first ? parts.begin() : parts.end(), constant);
@@ -131,30 +129,23 @@ at::Tensor concatenated(const RunnableNode& own, std::vector<at::Tensor> parts) 
 
 at::Tensor sliced(const RunnableNode& own, const at::Tensor& input) {
   const OperatorAttributes& a = own.node.attributes;
-  const Shape& output = own.node.operation.output;
-  if (output.size() < own.node.operation.inputs[0].size()) return at::select(input, a.axes[0], a.starts[0]);
+  if (!keeps_dimensions(own.node)) return at::select(input, a.axes[0], a.starts[0]);
   at::Tensor x = input;
   for (std::size_t i = 0; i < a.axes.size(); ++i) {
-    const std::int64_t end = a.starts[i] + output[static_cast<std::size_t>(a.axes[i])] * a.steps[i];
-    x = at::slice(x, a.axes[i], a.starts[i], end, a.steps[i]);
+    x = at::slice(x, a.axes[i], a.starts[i], slice_end(own.node, i), a.steps[i]);
   }
   return x;
 }
 
 at::Tensor pad(const RunnableNode& own, const at::Tensor& x) {
   const OperatorAttributes& a = own.node.attributes;
-  std::vector<std::int64_t> pads;  // the last dimension first
-  for (std::size_t i = a.starts.size(); i > 0; --i) {
-    pads.push_back(a.starts[i - 1]);
-    pads.push_back(a.ends[i - 1]);
-  }
+  const std::vector<std::int64_t> pads = pads_of(own.node);
   if (a.mode == "constant") return at::constant_pad_nd(x, pads, a.alpha);
-  pads.resize(4);
   return a.mode == "reflect" ? at::reflection_pad2d(x, pads) : at::replication_pad2d(x, pads);
 }
 
 at::Tensor resized(const RunnableNode& own, const at::Tensor& x) {
-  const Shape& shape = own.node.operation.output;
+  const nasbench::Shape& shape = own.node.operation.output;
   const Pair size = {shape[2], shape[3]};
   const std::string& mode = own.node.attributes.mode;
   if (mode == "nearest") return at::upsample_nearest2d(x, size);
@@ -162,16 +153,10 @@ at::Tensor resized(const RunnableNode& own, const at::Tensor& x) {
   return at::upsample_bilinear2d(x, size, mode == "linear_aligned");
 }
 
-at::Tensor shuffled(const RunnableNode& own, const at::Tensor& x) {
-  const Shape& image = own.node.operation.output;
-  const std::int64_t groups = own.node.operation.groups;
-  return x.view({image[0], groups, image[1] / groups, image[2], image[3]}).transpose(1, 2).reshape(image);
-}
-
 at::Tensor reduced(const RunnableNode& own, const at::Tensor& x) {
   const std::string& name = own.node.operation.name;
   const std::vector<std::int64_t>& axes = own.node.attributes.axes;
-  const bool keep = own.node.operation.output.size() == own.node.operation.inputs[0].size();
+  const bool keep = keeps_dimensions(own.node);
   if (name == "mean") return at::mean(x, axes, keep);
   if (name == "sum") return at::sum(x, axes, keep);
   return name == "max" ? at::amax(x, axes, keep) : at::amin(x, axes, keep);
@@ -202,7 +187,7 @@ at::Tensor sum_or_product(const RunnableNode& own, const std::vector<at::Tensor>
 }
 
 at::Tensor global_pool(const RunnableNode& own, const at::Tensor& x) {
-  const bool keep = own.node.operation.output.size() == own.node.operation.inputs[0].size();
+  const bool keep = keeps_dimensions(own.node);
   return own.node.operation.name == "max" ? at::amax(x, positions(x), keep) : at::mean(x, positions(x), keep);
 }
 
@@ -234,13 +219,13 @@ at::Tensor single_output(const RunnableNode& own, const std::vector<at::Tensor>&
     case OperatorKind::multiply: return sum_or_product(own, values);
     case OperatorKind::elementwise:
       return own.inputs.size() == 2 ? combined(s.name, input(0), input(1)) : with_constant(own, input(0));
-    case OperatorKind::concatenate: {
-      std::vector<at::Tensor> parts;
-      for (std::size_t i = 0; i < own.inputs.size(); ++i) parts.push_back(input(i));
-      return concatenated(own, std::move(parts));
-    }
+    case OperatorKind::concatenate: return concatenated(own, values);
     case OperatorKind::split: return sliced(own, input(0));
-    case OperatorKind::shuffle: return shuffled(own, input(0));
+    case OperatorKind::shuffle:
+      return input(0)
+          .view({s.output[0], s.groups, s.output[1] / s.groups, s.output[2], s.output[3]})
+          .transpose(1, 2)
+          .reshape(s.output);
     case OperatorKind::pad: return pad(own, input(0));
     case OperatorKind::resize: return resized(own, input(0));
     case OperatorKind::reshape: return at::reshape(input(0), s.output);
@@ -264,10 +249,8 @@ void apply_node(const RunnableNode& own, std::vector<at::Tensor>& values) {
     values[own.output] = single_output(own, values);
     return;
   }
-  std::vector<std::int64_t> sizes;
-  const std::int64_t axis = own.node.attributes.axes.at(0);
-  for (const nasbench::TensorType& part : own.node.outputs) sizes.push_back(part.shape[static_cast<std::size_t>(axis)]);
-  std::vector<at::Tensor> parts = at::split_with_sizes(values[own.inputs[0]], sizes, axis);
+  std::vector<at::Tensor> parts =
+      at::split_with_sizes(values[own.inputs[0]], split_sizes(own.node), own.node.attributes.axes.at(0));
   for (std::size_t i = 0; i < parts.size(); ++i) values[own.output + i] = std::move(parts[i]);
 }
 

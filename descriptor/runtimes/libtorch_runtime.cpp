@@ -19,10 +19,9 @@ namespace {
 
 using nasbench::Network;
 
-/// One way LibTorch can run a network.
 struct Execution {
   std::string_view name;
-  std::unique_ptr<PreparedNetwork> (*prepare)(const Network&, const RuntimeOptions&);
+  Prepare* prepare;
   std::string_view precision = "fp32";
   double tolerance = 1e-4;
   bool follows_instruction_set = true;
@@ -31,12 +30,12 @@ struct Execution {
 /// In the order of libtorch_runtime_names().
 constexpr std::array<Execution, 7> executions = {{
     {"libtorch-eager", prepare_eager},
-    {"libtorch-frozen", prepare_frozen},
-    {"libtorch-optimized", prepare_optimized},
-    {"libtorch-xnnpack", prepare_xnnpack, "fp32", 1e-4, false},
-    {"libtorch-channels-last", prepare_channels_last},
+    {"libtorch-frozen", prepare_scripted},
+    {"libtorch-optimized", prepare_scripted},
+    {"libtorch-xnnpack", prepare_scripted, "fp32", 1e-4, false},
+    {"libtorch-channels-last", prepare_eager},
     {"libtorch-int8", prepare_int8, "int8", 0.15},
-    {"libtorch-cuda", prepare_cuda, "fp32", 1e-2, false},
+    {"libtorch-cuda", prepare_eager, "fp32", 1e-2, false},
 }};
 
 class LibTorchRuntime final : public Runtime {
@@ -50,7 +49,7 @@ class LibTorchRuntime final : public Runtime {
 
   void require_supported(const Network& network, const RuntimeOptions& options) const override {
     require_runnable(network, options);
-    if (execution_.precision == "int8") require_runnable_on_bytes(network);
+    if (execution_.precision == "int8") require_images(network, name());
   }
 
   std::string version() const override {
@@ -63,7 +62,7 @@ class LibTorchRuntime final : public Runtime {
     const at::NoGradGuard no_gradients;
     at::set_num_threads(options.threads);
     try {
-      return execution_.prepare(network, options);
+      return execution_.prepare(name(), network, options);
     } catch (const c10::Error& error) {
       const std::string reason = error.what_without_backtrace();
       throw Error(std::string(name()) + " cannot prepare the network: " + reason.substr(0, reason.find('\n')));
@@ -113,13 +112,6 @@ std::string shown(std::string_view key, std::string_view stops) {
   return config.substr(value, config.find_first_of(stops, value) - value);
 }
 
-std::string threading_of(const std::string& path) {
-  for (const char* kind : {"openmp", "pthread", "serial"}) {
-    if (path.find(kind) != std::string::npos) return kind;
-  }
-  return "";
-}
-
 /// "OpenBLAS 0.3.21 (openmp, SkylakeX)", as far as the library tells.
 std::string openblas(const std::string& path) {
   std::string version;
@@ -128,7 +120,10 @@ std::string openblas(const std::string& path) {
     const std::size_t start = text.find(' ');
     if (start != std::string::npos) version = text.substr(start, text.find(' ', start + 1) - start);
   }
-  std::string detail = threading_of(path);
+  std::string detail;
+  for (const char* threading : {"serial", "pthread", "openmp"}) {
+    if (path.find(threading) != std::string::npos) detail = threading;
+  }
   if (auto* core = symbol<char*()>(path, "openblas_get_corename")) {
     detail += (detail.empty() ? "" : ", ") + std::string(core());
   }

@@ -2,14 +2,12 @@
 
 #include <torch/csrc/jit/passes/xnnpack_rewrite.h>
 
-#include <array>
 #include <string>
 #include <vector>
 
 #include "descriptor/runtimes/libtorch_network.h"
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -32,28 +30,6 @@ torch::jit::Module scripted(const Network& network, const RuntimeOptions& option
   return module;
 }
 
-torch::jit::Module frozen(const Network& network, const RuntimeOptions& options) {
-  return torch::jit::freeze(scripted(network, options));
-}
-
-torch::jit::Module optimized(const Network& network, const RuntimeOptions& options) {
-  torch::jit::Module module = frozen(network, options);
-  return torch::jit::optimize_for_inference(module);
-}
-
-// Frozen first: the rewrite itself folds batch normalisation only where it is a submodule of its own.
-torch::jit::Module rewritten_for_mobile(const Network& network, const RuntimeOptions& options) {
-  return torch::jit::optimizeForMobile(frozen(network, options));
-}
-
-struct Compilation {
-  std::string_view runtime;
-  torch::jit::Module (*compile)(const Network&, const RuntimeOptions&);
-};
-
-constexpr std::array<Compilation, 3> compilations = {
-    {{"libtorch-frozen", frozen}, {"libtorch-optimized", optimized}, {"libtorch-xnnpack", rewritten_for_mobile}}};
-
 class ScriptNetwork final : public LibTorchNetwork {
  public:
   ScriptNetwork(const Network& network, const RuntimeOptions& options, torch::jit::Module module)
@@ -73,30 +49,19 @@ class ScriptNetwork final : public LibTorchNetwork {
 
 }  // namespace
 
-torch::jit::Module compiled_module(std::string_view runtime, const Network& network, std::uint64_t seed) {
-  std::vector<std::string_view> names;
-  for (const Compilation& compilation : compilations) {
-    if (compilation.runtime == runtime) {
-      RuntimeOptions options;
-      options.weight_seed = seed;
-      return compilation.compile(network, options);
-    }
-    names.push_back(compilation.runtime);
-  }
+torch::jit::Module compiled_module(std::string_view runtime, const Network& network, const RuntimeOptions& options) {
+  torch::jit::Module frozen = torch::jit::freeze(scripted(network, options));
+  if (runtime == "libtorch-frozen") return frozen;
+  if (runtime == "libtorch-optimized") return torch::jit::optimize_for_inference(frozen);
+  // Frozen first: the rewrite itself folds batch normalisation only where it is a submodule of its own.
+  if (runtime == "libtorch-xnnpack") return torch::jit::optimizeForMobile(frozen);
   throw InputError("'" + std::string(runtime) + "' is no runtime that compiles to TorchScript; those are " +
-                   joined(names));
+                   "libtorch-frozen, libtorch-optimized, libtorch-xnnpack");
 }
 
-std::unique_ptr<PreparedNetwork> prepare_frozen(const Network& network, const RuntimeOptions& options) {
-  return std::make_unique<ScriptNetwork>(network, options, frozen(network, options));
-}
-
-std::unique_ptr<PreparedNetwork> prepare_optimized(const Network& network, const RuntimeOptions& options) {
-  return std::make_unique<ScriptNetwork>(network, options, optimized(network, options));
-}
-
-std::unique_ptr<PreparedNetwork> prepare_xnnpack(const Network& network, const RuntimeOptions& options) {
-  return std::make_unique<ScriptNetwork>(network, options, rewritten_for_mobile(network, options));
+std::unique_ptr<PreparedNetwork> prepare_scripted(std::string_view runtime, const Network& network,
+                                                  const RuntimeOptions& options) {
+  return std::make_unique<ScriptNetwork>(network, options, compiled_module(runtime, network, options));
 }
 
 }  // namespace tenshot::descriptor

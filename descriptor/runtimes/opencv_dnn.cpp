@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "descriptor/runtimes/runnable.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -31,11 +32,6 @@ std::string reason_of(const cv::Exception& error) {
   return excerpt(trimmed(text), longest);
 }
 
-cv::Mat mat_of(const nasbench::Shape& shape) {
-  const std::vector<int> sizes(shape.begin(), shape.end());
-  return {static_cast<int>(sizes.size()), sizes.data(), CV_32F};
-}
-
 class OpencvNetwork final : public PreparedNetwork {
  public:
   OpencvNetwork(const std::string& model, const Network& network, const RuntimeOptions& options)
@@ -45,7 +41,8 @@ class OpencvNetwork final : public PreparedNetwork {
     net_.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
     for (std::size_t i = 0; i < network.inputs.size(); ++i) {
       names_.push_back(network.inputs[i].name);
-      inputs_.push_back(mat_of(network.inputs[i].type.shape));
+      const nasbench::Shape& shape = network.inputs[i].type.shape;
+      inputs_.emplace_back(std::vector<int>(shape.begin(), shape.end()), CV_32F);
       Rng rng(options.weight_seed, i);
       std::generate_n(inputs_.back().ptr<float>(), inputs_.back().total(),
                       [&] { return static_cast<float>(rng.normal()); });
@@ -78,10 +75,7 @@ class OpencvNetwork final : public PreparedNetwork {
   std::vector<float> infer(const std::vector<float>& input) override {
     std::size_t expected = 0;
     for (const cv::Mat& own : inputs_) expected += own.total();
-    if (input.size() != expected) {
-      throw InputError("the network's input has " + std::to_string(expected) +
-                       " values (batch x channels x height x width), found " + std::to_string(input.size()));
-    }
+    require_values(input, static_cast<std::int64_t>(expected));
     std::vector<cv::Mat> given;
     auto start = input.begin();
     for (const cv::Mat& own : inputs_) {
@@ -152,13 +146,8 @@ class OpencvRuntime final : public Runtime {
   bool follows_instruction_set() const override { return false; }
 
   void require_supported(const Network& network, const RuntimeOptions& options) const override {
-    if (options.threads < 1) {
-      throw InputError("threads is " + std::to_string(options.threads) + "; expected at least 1");
-    }
-    for (const nasbench::NetworkInput& input : network.inputs) {
-      if (input.type.type == nasbench::ElementType::float32 && !input.type.shape.empty()) continue;
-      throw InputError("input '" + input.name + "': opencv-dnn takes images in float32");
-    }
+    require_threads(options);
+    require_images(network, name());
   }
 
   std::unique_ptr<PreparedNetwork> prepare(const Network& network, const RuntimeOptions& options) const override {

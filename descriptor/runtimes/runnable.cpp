@@ -1,32 +1,20 @@
 #include "descriptor/runtimes/runnable.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
+#include <set>
+#include <tuple>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::Extent;
 using nasbench::NetworkNode;
 using nasbench::OperatorKind;
 using nasbench::OperatorSpecification;
 using nasbench::Padding;
-
-template <std::size_t count>
-bool is_one_of(const std::string& text, const std::array<std::string_view, count>& names) {
-  return std::find(names.begin(), names.end(), text) != names.end();
-}
-
-constexpr std::array<std::string_view, 26> functions = {
-    "relu",       "relu6",      "hard_swish", "hard_sigmoid", "silu",  "sigmoid", "gelu", "tanh", "clip",
-    "leaky_relu", "elu",        "selu",       "softplus",     "erf",   "sqrt",    "exp",  "log",  "negate",
-    "absolute",   "reciprocal", "floor",      "ceil",         "round", "sign",    "sin",  "cos"};
-constexpr std::array<std::string_view, 6> operations = {"subtract", "divide", "power", "minimum", "maximum", "prelu"};
-constexpr std::array<std::string_view, 4> reductions = {"mean", "sum", "max", "min"};
 
 std::string of_window(const NetworkNode& node) {
   const OperatorSpecification& s = node.operation;
@@ -36,14 +24,6 @@ std::string of_window(const NetworkNode& node) {
   if (zeros_matter && !is_symmetric(node.attributes.padding)) return "its padding is not the same on both sides";
   const bool one_dimensional = s.kind == OperatorKind::transposed_convolution && s.output.size() != 4;
   return one_dimensional ? "transposed convolutions of images alone are covered" : "";
-}
-
-std::string of_split(const NetworkNode& node) {
-  if (node.operation.name != "slice") return "";
-  for (const std::int64_t step : node.attributes.steps) {
-    if (step < 1) return "it slices backwards";
-  }
-  return "";
 }
 
 std::string of_pad(const NetworkNode& node) {
@@ -63,13 +43,53 @@ bool is_convolution(OperatorKind kind) {
   return kind == OperatorKind::convolution || kind == OperatorKind::transposed_convolution;
 }
 
+Padding own_padding(const NetworkNode& node) {
+  return is_symmetric(node.attributes.padding) ? node.attributes.padding : Padding{};
+}
+
+bool keeps_dimensions(const NetworkNode& node) {
+  return node.operation.output.size() == node.operation.inputs[0].size();
+}
+
+std::vector<std::int64_t> split_sizes(const NetworkNode& node) {
+  const auto axis = static_cast<std::size_t>(node.attributes.axes.at(0));
+  std::vector<std::int64_t> sizes;
+  for (const nasbench::TensorType& part : node.outputs) sizes.push_back(part.shape.at(axis));
+  return sizes;
+}
+
+std::int64_t slice_end(const NetworkNode& node, std::size_t i) {
+  const nasbench::OperatorAttributes& a = node.attributes;
+  return a.starts[i] + node.operation.output[static_cast<std::size_t>(a.axes[i])] * a.steps[i];
+}
+
+std::vector<std::int64_t> pads_of(const NetworkNode& node) {
+  const auto& [starts, ends] = std::tie(node.attributes.starts, node.attributes.ends);
+  std::vector<std::int64_t> pads;
+  for (std::size_t i = starts.size(); i > 0; --i) pads.insert(pads.end(), {starts[i - 1], ends[i - 1]});
+  if (node.attributes.mode != "constant") pads.resize(4);
+  return pads;
+}
+
+const std::map<std::string, std::string>& torch_functions() {
+  static const std::map<std::string, std::string> functions = lower_cased(
+      "relu silu sigmoid gelu tanh selu softplus erf sqrt exp log floor ceil round sign reciprocal sin cos "
+      "hard_swish=hardswish negate=neg absolute=abs");
+  return functions;
+}
+
+const std::map<std::string, std::string>& torch_reductions() {
+  static const std::map<std::string, std::string> reductions = lower_cased("mean sum max=amax min=amin");
+  return reductions;
+}
+
 bool is_symmetric(const Padding& padding) { return padding.top == padding.bottom && padding.left == padding.right; }
 
 bool is_usual_hard_sigmoid(const NetworkNode& node) {
   return std::abs(node.attributes.alpha - 1.0 / 6) < 1e-6 && node.attributes.beta == 0.5;
 }
 
-Extent output_padding(const NetworkNode& node) {
+nasbench::Extent output_padding(const NetworkNode& node) {
   const OperatorSpecification& s = node.operation;
   const Padding& p = node.attributes.padding;
   const auto rest = [&](std::size_t axis, int kernel, int stride, int dilation, int zeros) {
@@ -86,6 +106,8 @@ std::string describe(const NetworkNode& node) {
 }
 
 std::string why_not_runnable(const NetworkNode& node) {
+  static const std::set<std::string> with_numbers = words_of("relu6 clip leaky_relu elu hard_sigmoid"),
+                                     operations = words_of("subtract divide power minimum maximum prelu");
   const OperatorSpecification& s = node.operation;
   if (s.kind == OperatorKind::opaque) return "what it computes is not known";
   if (s.type != nasbench::ElementType::float32) {
@@ -96,10 +118,15 @@ std::string why_not_runnable(const NetworkNode& node) {
     case OperatorKind::transposed_convolution:
     case OperatorKind::max_pool:
     case OperatorKind::average_pool: return of_window(node);
-    case OperatorKind::activation: return is_one_of(s.name, functions) ? "" : "this function is not covered";
-    case OperatorKind::elementwise: return is_one_of(s.name, operations) ? "" : "this operation is not covered";
-    case OperatorKind::reduce: return is_one_of(s.name, reductions) ? "" : "this reduction is not covered";
-    case OperatorKind::split: return of_split(node);
+    case OperatorKind::activation:
+      return torch_functions().count(s.name) + with_numbers.count(s.name) > 0 ? "" : "this function is not covered";
+    case OperatorKind::elementwise: return operations.count(s.name) > 0 ? "" : "this operation is not covered";
+    case OperatorKind::reduce: return torch_reductions().count(s.name) > 0 ? "" : "this reduction is not covered";
+    case OperatorKind::split: {
+      const std::vector<std::int64_t>& steps = node.attributes.steps;
+      const bool backwards = std::any_of(steps.begin(), steps.end(), [](std::int64_t step) { return step < 1; });
+      return s.name == "slice" && backwards ? "it slices backwards" : "";
+    }
     case OperatorKind::pad: return of_pad(node);
     case OperatorKind::resize:
       return node.attributes.mode == "other" || s.output.size() != 4 ? "its way of resizing is not covered" : "";
@@ -108,12 +135,21 @@ std::string why_not_runnable(const NetworkNode& node) {
   }
 }
 
-void require_runnable_on_bytes(const nasbench::Network& network) {
+void require_threads(const RuntimeOptions& options) {
+  if (options.threads < 1) throw InputError("threads is " + std::to_string(options.threads) + "; expected at least 1");
+}
+
+void require_images(const nasbench::Network& network, std::string_view runtime) {
   for (const nasbench::NetworkInput& input : network.inputs) {
-    if (input.type.type != nasbench::ElementType::float32 || input.type.shape.empty()) {
-      throw InputError("input '" + input.name + "': libtorch-int8 takes images in float32");
-    }
+    if (input.type.type == nasbench::ElementType::float32 && !input.type.shape.empty()) continue;
+    throw InputError("input '" + input.name + "': " + std::string(runtime) + " takes images in float32");
   }
+}
+
+void require_values(const std::vector<float>& input, std::int64_t expected) {
+  if (static_cast<std::int64_t>(input.size()) == expected) return;
+  throw InputError("the network's input has " + std::to_string(expected) +
+                   " values (batch x channels x height x width), found " + std::to_string(input.size()));
 }
 
 }  // namespace tenshot::descriptor

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "descriptor/runtimes/runtime.h"
 #include "nasbench/graph/network.h"
 
 namespace tenshot::descriptor {
@@ -16,11 +21,30 @@ std::string describe(const nasbench::NetworkNode& node);
 /// Why neither LibTorch's operators nor TorchScript cover the node; empty where they do.
 std::string why_not_runnable(const nasbench::NetworkNode& node);
 
-/// Throws InputError where an input is not of images that can be quantised.
-void require_runnable_on_bytes(const nasbench::Network& network);
+/// Throw InputError where there is no thread to run on, where an input is not of images in float32, which is all that
+/// `runtime` takes, and where the inputs of a network, together, have another number of values.
+void require_threads(const RuntimeOptions& options);
+void require_images(const nasbench::Network& network, std::string_view runtime);
+void require_values(const std::vector<float>& input, std::int64_t expected);
 
 /// Zeros above and below are as many, and left and right.
 bool is_symmetric(const nasbench::Padding& padding);
+
+/// The padding that LibTorch's operators add by themselves: it is the same on both sides, or none.
+nasbench::Padding own_padding(const nasbench::NetworkNode& node);
+
+/// Whether the output has as many dimensions as the input.
+bool keeps_dimensions(const nasbench::NetworkNode& node);
+
+/// What LibTorch wants to know of a node that splits, slices or pads: the extents of its outputs along the axis, where
+/// its slice along axis i ends, and its padding, the last dimension first.
+std::vector<std::int64_t> split_sizes(const nasbench::NetworkNode& node);
+std::int64_t slice_end(const nasbench::NetworkNode& node, std::size_t i);
+std::vector<std::int64_t> pads_of(const nasbench::NetworkNode& node);
+
+/// Functions of one tensor, and reductions, with the names of LibTorch's operators that have no other arguments.
+const std::map<std::string, std::string>& torch_functions();
+const std::map<std::string, std::string>& torch_reductions();
 
 /// relu6(x + 3) / 6, of which LibTorch has an operator of its own.
 bool is_usual_hard_sigmoid(const nasbench::NetworkNode& node);

@@ -1,15 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "descriptor/runtimes/weights_file.h"
 #include "nasbench/graph/network.h"
+#include "nasbench/graph/network_weights.h"
 
 namespace tenshot::descriptor {
+
+/// The weights of every node of a network.
+using Weights = std::vector<nasbench::LayerWeights>;
 
 /// How a runtime is to run a graph.
 struct RuntimeOptions {
@@ -65,5 +69,13 @@ class Runtime {
 std::vector<std::string> runtime_names();
 /// Throws InputError that lists the names, or that says what to install for a runtime which this build lacks.
 std::unique_ptr<Runtime> make_runtime(std::string_view name);
+
+/// Writes nasbench::random_weights of every node as one file, atomically: "TSWEIGHT", the number of floats as 64 bits,
+/// the floats in the order of the nodes, each node's weight, bias, mean and variance; little-endian. What a cold start
+/// reads: the model file of runtimes whose network is code.
+void write_weights_file(const std::filesystem::path& path, const nasbench::Network& network, std::uint64_t seed);
+
+/// Reads it in one go. Throws FileError, and FormatError where it is no such file or of another network.
+std::shared_ptr<const Weights> read_weights_file(const std::filesystem::path& path, const nasbench::Network& network);
 
 }  // namespace tenshot::descriptor

@@ -1,5 +1,3 @@
-#include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -13,14 +11,9 @@
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::Extent;
 using nasbench::Network;
-using nasbench::NetworkNode;
-using nasbench::OperatorAttributes;
 using nasbench::OperatorKind;
-using nasbench::OperatorSpecification;
 using nasbench::Padding;
-using nasbench::Shape;
 using nasbench::Source;
 
 template <class Numbers>
@@ -31,7 +24,7 @@ std::string list(const Numbers& numbers) {
 }
 
 std::string pair(int first, int second) { return list(std::vector<int>{first, second}); }
-std::string pair(const Extent& extent) { return pair(extent.height, extent.width); }
+std::string pair(const nasbench::Extent& extent) { return pair(extent.height, extent.width); }
 std::string pair(const Padding& padding) { return pair(padding.top, padding.left); }
 std::string text(bool value) { return value ? "True" : "False"; }
 
@@ -49,7 +42,7 @@ std::string call(const std::string& function, const std::vector<std::string>& ar
 /// One node and the names of the values that it reads.
 class NodeExpression {
  public:
-  NodeExpression(const NetworkNode& node, std::size_t index, std::vector<std::string> inputs)
+  NodeExpression(const nasbench::NetworkNode& node, std::size_t index, std::vector<std::string> inputs)
       : node_(node), s_(node.operation), a_(node.attributes), index_(index), inputs_(std::move(inputs)) {}
 
   std::string text() const {
@@ -100,7 +93,6 @@ class NodeExpression {
   const std::string& x() const { return inputs_[0]; }
   std::string own(const char* name) const { return std::string("self.") + name + "_" + std::to_string(index_); }
   std::string bias() const { return s_.bias ? own("bias") : "None"; }
-  bool keeps_dimensions() const { return s_.output.size() == s_.inputs[0].size(); }
 
   /// The inputs, and the constant where there is one.
   std::vector<std::string> operands() const {
@@ -121,14 +113,14 @@ class NodeExpression {
   }
 
   std::string convolution() const {
-    const Padding zeros = is_symmetric(a_.padding) ? a_.padding : Padding{};
+    const Padding zeros = own_padding(node_);
     const bool of_images = s_.output.size() == 4;
     const auto window = [&](const std::string& both, int width) {
       return of_images ? both : "[" + std::to_string(width) + "]";
     };
     std::vector<std::string> arguments = {padded("0.0"), own("weight"), bias(),
                                           window(pair(s_.stride), s_.stride.width), window(pair(zeros), zeros.left)};
-    if (s_.dilation != Extent{} || s_.groups != 1) {
+    if (s_.dilation != nasbench::Extent{} || s_.groups != 1) {
       arguments.push_back(window(pair(s_.dilation), s_.dilation.width));
       arguments.push_back(std::to_string(s_.groups));
     }
@@ -136,28 +128,22 @@ class NodeExpression {
   }
 
   std::string max_pool() const {
-    const Padding zeros = is_symmetric(a_.padding) ? a_.padding : Padding{};
-    return call("max_pool2d", {padded("-3.4028234663852886e+38"), pair(s_.kernel), pair(s_.stride), pair(zeros),
-                               pair(s_.dilation), descriptor::text(a_.ceil_mode)});
+    return call("max_pool2d", {padded("-3.4028234663852886e+38"), pair(s_.kernel), pair(s_.stride),
+                               pair(own_padding(node_)), pair(s_.dilation), descriptor::text(a_.ceil_mode)});
   }
 
   std::string global_pool() const {
     std::vector<std::size_t> axes;
     for (std::size_t axis = 2; axis < s_.inputs[0].size(); ++axis) axes.push_back(axis);
     std::vector<std::string> arguments = {x(), list(axes)};
-    if (keeps_dimensions()) arguments.emplace_back("True");
+    if (keeps_dimensions(node_)) arguments.emplace_back("True");
     return call(s_.name == "max" ? "amax" : "mean", arguments);
   }
 
   std::string activation() const {
-    static const auto same =
-        std::set<std::string>({"relu", "silu", "sigmoid", "gelu", "tanh", "selu", "softplus", "erf", "sqrt", "exp",
-                               "log", "floor", "ceil", "round", "sign", "reciprocal", "sin", "cos"});
-    static const std::map<std::string, std::string> others = {
-        {"hard_swish", "hardswish"}, {"negate", "neg"}, {"absolute", "abs"}};
     const std::string& name = s_.name;
-    if (same.count(name) != 0) return call(name, {x()});
-    if (const auto found = others.find(name); found != others.end()) return call(found->second, {x()});
+    const auto found = torch_functions().find(name);
+    if (found != torch_functions().end()) return call(found->second, {x()});
     if (name == "relu6") return call("hardtanh", {x(), "0.0", "6.0"});
     if (name == "clip") return call("clamp", {x(), real(a_.alpha), real(a_.beta)});
     if (name == "leaky_relu" || name == "elu") return call(name, {x(), real(a_.alpha)});
@@ -184,7 +170,7 @@ class NodeExpression {
   std::string concatenate() const {
     std::vector<std::string> parts = inputs_;
     if (!s_.constants.empty()) {
-      Shape shape = s_.inputs[0];
+      nasbench::Shape shape = s_.inputs[0];
       const auto axis = static_cast<std::size_t>(a_.axes.at(0));
       shape[axis] = s_.constants[0].at(axis);
       parts.insert(a_.constant_first ? parts.begin() : parts.end(), own("weight") + ".expand(" + list(shape) + ")");
@@ -194,34 +180,29 @@ class NodeExpression {
 
   std::string split() const {
     if (s_.name != "slice") {
-      std::vector<std::int64_t> sizes;
-      for (const auto& part : node_.outputs) sizes.push_back(part.shape.at(static_cast<std::size_t>(a_.axes.at(0))));
-      const std::string only = sizes.size() == 1 ? "[0]" : "";
-      return call("split_with_sizes", {x(), list(sizes), std::to_string(a_.axes.at(0))}) + only;
+      const std::string only = node_.outputs.size() == 1 ? "[0]" : "";
+      return call("split_with_sizes", {x(), list(split_sizes(node_)), std::to_string(a_.axes.at(0))}) + only;
     }
-    if (!keeps_dimensions()) return call("select", {x(), std::to_string(a_.axes[0]), std::to_string(a_.starts[0])});
+    if (!keeps_dimensions(node_))
+      return call("select", {x(), std::to_string(a_.axes[0]), std::to_string(a_.starts[0])});
     std::string sliced = x();
     for (std::size_t i = 0; i < a_.axes.size(); ++i) {
-      const std::int64_t end = a_.starts[i] + s_.output[static_cast<std::size_t>(a_.axes[i])] * a_.steps[i];
-      sliced = call("slice", {sliced, std::to_string(a_.axes[i]), std::to_string(a_.starts[i]), std::to_string(end),
-                              std::to_string(a_.steps[i])});
+      sliced = call("slice", {sliced, std::to_string(a_.axes[i]), std::to_string(a_.starts[i]),
+                              std::to_string(slice_end(node_, i)), std::to_string(a_.steps[i])});
     }
     return sliced;
   }
 
   std::string shuffle() const {
-    const Shape& image = s_.output;
-    const Shape grouped = {image[0], s_.groups, image[1] / s_.groups, image[2], image[3]};
-    const std::string transposed = call("transpose", {call("reshape", {x(), list(grouped)}), "1", "2"});
-    return call("reshape", {transposed, list(image)});
+    const nasbench::Shape groups = {s_.output[0], s_.groups, s_.output[1] / s_.groups, s_.output[2], s_.output[3]};
+    const std::string grouped = call("reshape", {x(), list(groups)});
+    return call("reshape", {call("transpose", {grouped, "1", "2"}), list(s_.output)});
   }
 
   std::string pad() const {
-    std::vector<std::int64_t> pads;  // the last dimension first
-    for (std::size_t i = a_.starts.size(); i > 0; --i) pads.insert(pads.end(), {a_.starts[i - 1], a_.ends[i - 1]});
-    if (a_.mode == "constant") return call("constant_pad_nd", {x(), list(pads), real(a_.alpha)});
-    pads.resize(4);
-    return call(a_.mode == "reflect" ? "reflection_pad2d" : "replication_pad2d", {x(), list(pads)});
+    const std::string pads = list(pads_of(node_));
+    if (a_.mode == "constant") return call("constant_pad_nd", {x(), pads, real(a_.alpha)});
+    return call(a_.mode == "reflect" ? "reflection_pad2d" : "replication_pad2d", {x(), pads});
   }
 
   std::string resize() const {
@@ -232,16 +213,14 @@ class NodeExpression {
   }
 
   std::string reduce() const {
-    static const std::map<std::string, std::string> functions = {
-        {"mean", "mean"}, {"sum", "sum"}, {"max", "amax"}, {"min", "amin"}};
-    const auto function = functions.find(s_.name);
-    if (function == functions.end()) refuse();
-    return call(function->second, {x(), list(a_.axes), descriptor::text(keeps_dimensions())});
+    const auto function = torch_reductions().find(s_.name);
+    if (function == torch_reductions().end()) refuse();
+    return call(function->second, {x(), list(a_.axes), descriptor::text(keeps_dimensions(node_))});
   }
 
-  const NetworkNode& node_;
-  const OperatorSpecification& s_;
-  const OperatorAttributes& a_;
+  const nasbench::NetworkNode& node_;
+  const nasbench::OperatorSpecification& s_;
+  const nasbench::OperatorAttributes& a_;
   std::size_t index_;
   std::vector<std::string> inputs_;
 };

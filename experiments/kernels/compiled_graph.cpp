@@ -53,7 +53,7 @@ std::map<std::string, int> compiled_node_counts(std::string_view runtime, const 
   const RuntimeOptions options;
   require_runnable(network, options);
   const c10::InferenceMode inference;
-  torch::jit::Module module = compiled_module(runtime, network, options.weight_seed);
+  torch::jit::Module module = compiled_module(runtime, network, options);
   std::vector<c10::IValue> inputs;
   for (const nasbench::NetworkInput& input : network.inputs) inputs.emplace_back(at::zeros(input.type.shape));
   std::map<std::string, int> counts;
