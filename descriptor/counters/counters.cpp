@@ -10,14 +10,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <utility>
+#include <fstream>
 
-#include "descriptor/counters/perf_diagnosis.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -87,7 +84,86 @@ std::vector<int> threads_of_this_process() {
   return threads;
 }
 
+constexpr int most_paranoid_for_user_mode = 2, most_paranoid_for_the_kernel = 1;
+
+Diagnosis too_paranoid(int found, int wanted) {
+  return {WhyNotCounted::paranoid,
+          "kernel.perf_event_paranoid is " + std::to_string(found) + ", " + std::to_string(wanted) +
+              " or less is needed: run 'sysctl kernel.perf_event_paranoid=" + std::to_string(wanted) +
+              "' as root, or give the program the capability CAP_PERFMON"};
+}
+
+Diagnosis by_seccomp() {
+  return {WhyNotCounted::seccomp,
+          "a seccomp filter, as containers have, forbids perf_event_open: allow it in the container's seccomp profile, "
+          "start the container with CAP_PERFMON, or measure outside of it"};
+}
+
+Diagnosis not_permitted(const OpenFailure& failure) {
+  const int wanted = failure.kernel_mode ? most_paranoid_for_the_kernel : most_paranoid_for_user_mode;
+  const bool paranoid = failure.paranoid && *failure.paranoid > wanted;
+  if (paranoid && (failure.error == EACCES || !failure.seccomp)) return too_paranoid(*failure.paranoid, wanted);
+  if (failure.seccomp) return by_seccomp();
+  return {WhyNotCounted::other,
+          "not permitted, though kernel.perf_event_paranoid is " +
+              (failure.paranoid ? std::to_string(*failure.paranoid) : std::string("absent")) +
+              " and no seccomp filter is active: ask the system's security module (SELinux, AppArmor), or run as root"};
+}
+
+Diagnosis no_such_event(const OpenFailure& failure) {
+  if (!failure.hardware_pmu) {
+    return {WhyNotCounted::no_pmu,
+            "this machine shows no performance monitoring unit, as most virtual machines: measure on the bare machine, "
+            "or give the guest a virtual PMU"};
+  }
+  return {WhyNotCounted::event_unknown, std::string("this core has no such event (") + std::strerror(failure.error) +
+                                            "): leave it out, or name the core's own event as libpfm4 does"};
+}
+
 }  // namespace
+
+Diagnosis diagnose(const OpenFailure& failure) {
+  switch (failure.error) {
+    case ENOENT:
+    case EOPNOTSUPP:
+    case ENODEV:
+    case ENXIO: return no_such_event(failure);
+    case EINVAL:  // what a core's driver says of an encoding it does not know
+      if (failure.hardware_pmu) return no_such_event(failure);
+      break;
+    case EACCES:
+    case EPERM: return not_permitted(failure);
+    case ENOSYS:
+      if (failure.seccomp && failure.paranoid) return by_seccomp();
+      return {WhyNotCounted::no_kernel_support,
+              "this kernel has no perf_event_open: use one that was built with CONFIG_PERF_EVENTS, and no sandbox that "
+              "hides it"};
+    case EMFILE:
+    case ENFILE:
+      return {WhyNotCounted::file_limit,
+              "too many open files: each event takes one a thread; raise the limit ('ulimit -n') or count fewer events "
+              "a pass"};
+    default: break;
+  }
+  return {WhyNotCounted::other, std::string("perf_event_open failed: ") + std::strerror(failure.error)};
+}
+
+OpenFailure observe_failure(int error, bool kernel_mode, const std::filesystem::path& proc,
+                            const std::filesystem::path& sources) {
+  OpenFailure failure;
+  failure.error = error;
+  failure.kernel_mode = kernel_mode;
+  failure.hardware_pmu = !core_types(sources).empty();
+  std::ifstream paranoid(proc / "sys/kernel/perf_event_paranoid");
+  int level = 0;
+  if (paranoid >> level) failure.paranoid = level;
+  std::ifstream status(proc / "self/status");
+  for (std::string line; std::getline(status, line);) {
+    constexpr std::string_view key = "Seccomp:";  // 0 off, 1 strict, 2 filter
+    if (line.rfind(key, 0) == 0) failure.seccomp = parse_integer(line.substr(key.size())).value_or(0) != 0;
+  }
+  return failure;
+}
 
 CountedValue interpret(std::string_view event, const RawCount& raw) {
   const KnownEvent* rules = known(event);
@@ -99,23 +175,6 @@ CountedValue interpret(std::string_view event, const RawCount& raw) {
   return value;
 }
 
-const CountedValue& CounterSnapshot::of(std::string_view event) const {
-  const auto found = std::find(events.begin(), events.end(), event);
-  if (found != events.end()) return values[static_cast<std::size_t>(found - events.begin())];
-  throw InputError("event '" + std::string(event) + "' was not counted; these were: " + joined(events));
-}
-
-CounterGroup::Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-
-CounterGroup::Descriptor& CounterGroup::Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
-CounterGroup::Descriptor::~Descriptor() {
-  if (number_ >= 0) close(number_);
-}
-
 CounterGroup::Event CounterGroup::open_event(const std::string& name, const std::vector<int>& threads, int cpu) {
   perf_event_attr attributes = encode(name);
   Event event;
@@ -124,7 +183,10 @@ CounterGroup::Event CounterGroup::open_event(const std::string& name, const std:
     constexpr int no_group = -1;
     const long number = syscall(SYS_perf_event_open, &attributes, thread, cpu, no_group, PERF_FLAG_FD_CLOEXEC);
     if (number >= 0) {
-      event.descriptors.emplace_back(static_cast<int>(number));
+      event.descriptors.emplace_back(new int(static_cast<int>(number)), [](const int* descriptor) {
+        close(*descriptor);
+        delete descriptor;
+      });
       continue;
     }
     if (errno == ESRCH && threads.size() > 1) continue;  // it has ended since it was listed
@@ -149,10 +211,10 @@ CounterGroup CounterGroup::open(const std::vector<std::string>& events, const Co
 
 RawCount CounterGroup::total(const Event& event) {
   RawCount sum;
-  for (const Descriptor& descriptor : event.descriptors) {
+  for (const auto& descriptor : event.descriptors) {
     RawCount one;  // in the order of read_format
     static_assert(sizeof one == 3 * sizeof(std::uint64_t));
-    if (::read(descriptor.number(), &one, sizeof one) != static_cast<ssize_t>(sizeof one)) {
+    if (::read(*descriptor, &one, sizeof one) != static_cast<ssize_t>(sizeof one)) {
       throw Error("cannot read the count of '" + event.name + "': " + std::strerror(errno));
     }
     sum.count += one.count;
@@ -164,8 +226,8 @@ RawCount CounterGroup::total(const Event& event) {
 
 void CounterGroup::command(unsigned long request, const char* what) {
   for (const Event& event : events_) {
-    for (const Descriptor& descriptor : event.descriptors) {
-      if (ioctl(descriptor.number(), request, 0) != 0) {
+    for (const auto& descriptor : event.descriptors) {
+      if (ioctl(*descriptor, request, 0) != 0) {
         throw Error(std::string("cannot ") + what + " counting '" + event.name + "': " + std::strerror(errno));
       }
     }
@@ -178,19 +240,18 @@ void CounterGroup::start() {
   command(PERF_EVENT_IOC_ENABLE, "start");
 }
 
-CounterSnapshot CounterGroup::read() const {
-  CounterSnapshot snapshot;
+std::vector<CountedValue> CounterGroup::read() const {
+  std::vector<CountedValue> values;
   for (const Event& event : events_) {
     const RawCount now = total(event);
     const RawCount& then = event.at_start;
-    snapshot.events.push_back(event.name);
-    snapshot.values.push_back(interpret(
+    values.push_back(interpret(
         event.name, {now.count - then.count, now.enabled_ns - then.enabled_ns, now.running_ns - then.running_ns}));
   }
-  return snapshot;
+  return values;
 }
 
-CounterSnapshot CounterGroup::stop() {
+std::vector<CountedValue> CounterGroup::stop() {
   command(PERF_EVENT_IOC_DISABLE, "stop");
   return read();
 }
@@ -211,7 +272,7 @@ std::string perf_event_status() {
     CounterGroup group = CounterGroup::open({"cycles"});
     if (!group.unavailable()[0].empty()) return "no hardware counters: " + group.unavailable()[0];
     group.start();
-    if (group.stop().values[0].missing()) {
+    if (group.stop()[0].missing()) {
       return "no hardware counters: cycles open but never count (a virtual machine's stub?)";
     }
     return "hardware counters available";

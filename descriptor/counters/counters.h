@@ -1,10 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "descriptor/counters/core_types.h"
 
 namespace tenshot::descriptor {
 
@@ -31,15 +36,6 @@ struct CountedValue {
 /// zero, and so can software events.
 CountedValue interpret(std::string_view event, const RawCount& raw);
 
-/// The values of a group's events at one moment, in the order of the events.
-struct CounterSnapshot {
-  std::vector<std::string> events;
-  std::vector<CountedValue> values;
-
-  /// Throws InputError that lists the events.
-  const CountedValue& of(std::string_view event) const;
-};
-
 /// Whose events a group of counters sees.
 struct CounterOptions {
   /// Counts in all threads of this process, not only in the calling one; for thread pools that run already. No thread
@@ -65,7 +61,7 @@ class CounterGroup {
  public:
   /// Opens the events, stopped. Names are perf(1)'s: cycles, instructions, cache-references, cache-misses,
   /// L1-dcache-loads, L1-dcache-load-misses, task-clock (ns), page-faults, context-switches; or any that libpfm4 knows
-  /// ("skl::UOPS_ISSUED"). An event that this core has not is no error but missing in every snapshot, see
+  /// ("skl::UOPS_ISSUED"). An event that this core has not is no error but missing whenever it is read, see
   /// `unavailable`. Throws InputError on no events and on a name that libpfm4 does not know on this processor; Error
   /// with a diagnosis when nothing can be counted: no PMU, not permitted, too many open files.
   static CounterGroup open(const std::vector<std::string>& events, const CounterOptions& options = {});
@@ -77,29 +73,18 @@ class CounterGroup {
 
   /// Counts from zero.
   void start();
-  /// What was counted since start(), without stopping.
-  CounterSnapshot read() const;
+  /// What was counted since start(), without stopping, in the order of the events.
+  std::vector<CountedValue> read() const;
   /// Stops and returns what was counted since start().
-  CounterSnapshot stop();
+  std::vector<CountedValue> stop();
 
   /// Why this core cannot count an event, one text an event; empty for those that it counts.
   std::vector<std::string> unavailable() const;
 
  private:
-  class Descriptor {
-   public:
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(Descriptor&& other) noexcept;
-    Descriptor& operator=(Descriptor&& other) noexcept;
-    ~Descriptor();
-    int number() const { return number_; }
-
-   private:
-    int number_ = -1;
-  };
   struct Event {
     std::string name;
-    std::vector<Descriptor> descriptors;  // one a thread
+    std::vector<std::shared_ptr<const int>> descriptors;  // one a thread; closed with the last that refers to it
     std::string unavailable;
     RawCount at_start;  // counts only grow: resetting them would leave those of threads that have ended
   };
@@ -111,6 +96,35 @@ class CounterGroup {
 
   std::vector<Event> events_;
 };
+
+/// Why perf_event_open(2) refuses an event.
+enum class WhyNotCounted { no_pmu, paranoid, seccomp, event_unknown, file_limit, no_kernel_support, other };
+
+/// What is known when perf_event_open(2) failed.
+struct OpenFailure {
+  int error = 0;                ///< errno
+  std::optional<int> paranoid;  ///< kernel.perf_event_paranoid; nothing where the kernel has no such setting
+  bool hardware_pmu = false;    ///< whether the kernel lists a PMU of the cores (core_types)
+  bool seccomp = false;         ///< whether a seccomp filter watches this process
+  bool kernel_mode = false;     ///< whether the event counts in the kernel too, which needs more rights
+};
+
+struct Diagnosis {
+  WhyNotCounted why = WhyNotCounted::other;
+  std::string text;  ///< one line: what it is, and what to do
+};
+
+/// Which of the reasons it is, by what perf_event_open(2) says of its errors. A seccomp filter answers EPERM (Docker,
+/// Podman, systemd) or ENOSYS, and the kernel itself EACCES where perf_event_paranoid forbids, which tells them apart:
+/// - no such event and no PMU of the cores at all: a virtual machine; with a PMU: the core lacks the event;
+/// - EACCES and perf_event_paranoid over what the event needs (2 in user mode, 1 in the kernel): paranoid;
+/// - other refusals and ENOSYS on a kernel that has the setting, under a filter: seccomp;
+/// - ENOSYS otherwise: the kernel was built without perf events.
+Diagnosis diagnose(const OpenFailure& failure);
+
+/// Gathers what `diagnose` wants about this process and machine. `proc` and `sources` are other folders in tests.
+OpenFailure observe_failure(int error, bool kernel_mode, const std::filesystem::path& proc = "/proc",
+                            const std::filesystem::path& sources = event_sources);
 
 /// "libpfm 4.0": the version of its interface, which every 4.x release keeps.
 std::string libpfm_version();

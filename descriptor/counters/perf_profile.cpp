@@ -32,11 +32,6 @@ void require_usable(std::size_t operators, const PerfCountOptions& options) {
   }
 }
 
-/// On a machine of several core types, the one processor that this process may use; −1 (any) otherwise.
-int processor_to_count_on(const std::vector<int>& allowed) {
-  return core_types().size() > 1 && allowed.size() == 1 ? allowed[0] : -1;
-}
-
 /// What all passes find, event by event in the asked order.
 struct Findings {
   std::vector<std::vector<double>> per_run;  // [operator][event]
@@ -57,9 +52,9 @@ void count_pass(const std::vector<std::function<void()>>& operators, const PerfC
     for (int run = 0; run < options.warmup_runs; ++run) operators[op]();
     group.start();
     for (int run = 0; run < options.runs; ++run) operators[op]();
-    const CounterSnapshot counted = group.stop();
+    const std::vector<CountedValue> counted = group.stop();
     for (std::size_t event = first; event < last; ++event) {
-      const CountedValue& value = counted.values[event - first];
+      const CountedValue& value = counted[event - first];
       findings.per_run[op][event] = value.count / options.runs;
       if (value.scaled) findings.scaled.insert(event);
       if (value.missing()) findings.missing.insert(event);
@@ -90,7 +85,8 @@ OperatorCounts count_by_perf_event(const std::vector<std::function<void()>>& ope
   const std::vector<int> allowed = allowed_cpus();
   CounterOptions counter_options;
   counter_options.running_threads = options.running_threads;
-  counter_options.cpu = processor_to_count_on(allowed);
+  // On a machine of several core types, the one processor that this process may use.
+  if (core_types().size() > 1 && allowed.size() == 1) counter_options.cpu = allowed[0];
 
   Findings findings;
   findings.per_run.assign(operators.size(), std::vector<double>(events, std::numeric_limits<double>::quiet_NaN()));

@@ -31,12 +31,6 @@ std::optional<std::uint64_t> steal_of(std::string_view proc_stat, const std::str
   return std::nullopt;
 }
 
-/// The whole file; empty when it cannot be read.
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 template <class T>
 std::optional<T> sum(const std::optional<T>& a, const std::optional<T>& b) {
   return a && b ? std::optional<T>(*a + *b) : std::nullopt;
@@ -60,7 +54,7 @@ std::optional<std::uint64_t> wait_nanoseconds(const std::filesystem::path& tasks
   const std::vector<std::filesystem::path> threads = entries_of(tasks, &unreadable);
   if (unreadable || threads.empty()) return std::nullopt;
   for (const std::filesystem::path& thread : threads) {
-    std::istringstream numbers(content_of(thread / "schedstat"));  // empty once the thread has ended
+    std::ifstream numbers(thread / "schedstat");  // cannot be read once the thread has ended
     std::uint64_t run = 0, wait = 0;
     if (!(numbers >> run >> wait)) return std::nullopt;
     sum += wait;
@@ -105,7 +99,8 @@ ContentionWatch::Moment ContentionWatch::now() const {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   moment.involuntary_switches = usage.ru_nivcsw;
-  moment.steal = steal_ticks(content_of(options_.proc_stat), options_.cpus);
+  std::ifstream stat(options_.proc_stat);
+  moment.steal = steal_ticks(std::string{std::istreambuf_iterator<char>(stat), {}}, options_.cpus);
   moment.wait_ns = wait_nanoseconds(options_.tasks);
   return moment;
 }
@@ -113,7 +108,7 @@ ContentionWatch::Moment ContentionWatch::now() const {
 std::optional<double> ContentionWatch::counted(std::string_view event) const {
   for (const auto& [name, group] : counters_) {
     if (name != event) continue;
-    const CountedValue value = group.read().values[0];
+    const CountedValue value = group.read()[0];
     return value.missing() ? std::nullopt : std::optional<double>(value.count);
   }
   return std::nullopt;

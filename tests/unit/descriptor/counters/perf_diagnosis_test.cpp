@@ -1,4 +1,4 @@
-#include "descriptor/counters/perf_diagnosis.h"
+#include "descriptor/counters/counters.h"
 
 #include <gtest/gtest.h>
 
