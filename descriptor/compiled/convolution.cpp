@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "descriptor/compiled/kernel_makers.h"
 #include "descriptor/compiled/layout.h"
@@ -108,24 +107,15 @@ class Pieces {
   std::size_t pixels_ = 0, copied_ = 0;  ///< the most of a chunk
 };
 
-/// Convolutions of one layer.
 struct Convolution {
   Window window;
   CompiledActivation activation;
 };
 
-/// What a group of a convolution has.
 struct Group {
   int channels, columns;
   std::size_t weights;  ///< as the product wants them, in whole blocks of columns
 };
-
-Group group_of(const Window& window, int groups, int column_step) {
-  const int channels = window.channels / groups, columns = window.out_channels / groups;
-  return {channels, columns,
-          static_cast<std::size_t>(rounded_up(columns, column_step)) * static_cast<std::size_t>(window.taps()) *
-              static_cast<std::size_t>(channels)};
-}
 
 /// From filters × channels × taps to groups × blocks of filters × taps × channels × filters of a block.
 void pack(const Group& group, int groups, int taps, int step, const float* raw, float* ready) {
@@ -218,7 +208,9 @@ std::optional<CompiledKernel> indirect_convolution(const ColdNetwork& network, c
   const auto found = convolution_of(network, layer, false);
   if (!found) return std::nullopt;
   const int groups = layer.groups, taps = found->window.taps(), step = code.column_step;
-  const Group group = group_of(found->window, groups, step);
+  const int channels = found->window.channels / groups, columns = found->window.out_channels / groups;
+  const auto rows = static_cast<std::size_t>(taps) * static_cast<std::size_t>(channels);
+  const Group group{channels, columns, static_cast<std::size_t>(rounded_up(columns, step)) * rows};
   const Pieces pieces(found->window, groups);
   return CompiledKernel{
       [=, &code](const Arguments& arguments) { convolve(pieces, group, groups, *found, code, arguments); },

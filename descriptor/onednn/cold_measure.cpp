@@ -67,8 +67,7 @@ class Measurement {
   static void fill(ExecutionMemory& memory) {
     Rng rng(1);
     auto* values = reinterpret_cast<float*>(memory.tensors.data());
-    const std::size_t count = memory.tensors.size() / sizeof(float);
-    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(rng.uniform());
+    std::generate_n(values, memory.tensors.size() / sizeof(float), [&] { return static_cast<float>(rng.uniform()); });
   }
 
   /// Reads the records of the scratch file in order and into memory that nothing has used, as a cold start does. What
@@ -123,7 +122,7 @@ class Measurement {
     const std::string raw = layer.has_weights() ? weights_.record(stages_.network, layer) : "";
     double fastest = std::numeric_limits<double>::infinity();
     std::vector<KernelStages>& kernels = stages_.layers[index].kernels;
-    for (const std::string& name : kernel_names(stages_.network, layer, engine_)) {
+    for (const std::string& name : kernel_names(stages_.network, layer)) {
       std::optional<KernelStages> measured = measure_kernel(layer, name, raw, fastest, memory);
       if (!measured) continue;
       fastest = std::min(fastest, measured->execute_ms);
@@ -191,7 +190,11 @@ class Measurement {
     std::vector<std::string> raws;
     std::vector<Buffer> ready, ready_too;  // for one thread, and for the other
     for (const std::size_t i : heaviest) {
-      prepared.push_back(prepared_layer(i, raws, ready));
+      const ColdLayer& layer = stages_.network.layers[i];
+      prepared.emplace_back(stages_.network, layer, engine_, stages_.layers[i].kernels[0].name, false);
+      raws.push_back(layer.has_weights() ? weights_.record(stages_.network, layer) : "");
+      ready.emplace_back(prepared.back().cached_bytes());
+      if (layer.has_weights()) prepared.back().transform(raws.back().data(), ready.back().data(), stream_);
       ready_too.emplace_back(ready.back().size());
     }
     const auto execute = [&] {
@@ -224,15 +227,6 @@ class Measurement {
       best.preparing = std::min(best.preparing, preparations_alone / preparations);
     }
     stages_.interference = {std::max(1.0, best.preparing), std::max(1.0, best.executing)};
-  }
-
-  PreparedLayer prepared_layer(std::size_t i, std::vector<std::string>& raws, std::vector<Buffer>& ready) {
-    const ColdLayer& layer = stages_.network.layers[i];
-    PreparedLayer prepared(stages_.network, layer, engine_, stages_.layers[i].kernels[0].name, false);
-    raws.push_back(layer.has_weights() ? weights_.record(stages_.network, layer) : "");
-    ready.emplace_back(layer.has_weights() ? prepared.cached_bytes() : 1);
-    if (layer.has_weights()) prepared.transform(raws.back().data(), ready.back().data(), stream_);
-    return prepared;
   }
 
   /// Calls of `work` that fit into so many milliseconds, as a real number.

@@ -13,10 +13,10 @@
 #include "descriptor/compiled/layout.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/onednn/cold_engine.h"
+#include "descriptor/onednn/stopwatch.h"
 #include "descriptor/onednn/weights.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/median.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -101,13 +101,13 @@ class Handover {
 /// The plan as it is carried out: a thread for each preparing core, and the caller's.
 class Run {
  public:
-  Run(const ColdPlan& plan, const ColdStartOptions& options, Clock::time_point start)
+  Run(const ColdPlan& plan, const ColdStartOptions& options, Clock::time_point start, ColdStart& result)
       : plan_(plan),
         start_(start),
+        result_(result),
         processors_(processors_of(plan)),
         uses_(kernel_uses(plan)),
         memories_(static_cast<std::size_t>(plan.preparing_cores) + 2),
-        times_(plan.layers.size()),
         engine_(dnnl::engine::kind::cpu, 0),
         source_(plan, options.folder, options.model),
         memory_(engine_, plan.network),
@@ -115,7 +115,9 @@ class Run {
         claimed_(plan.layers.size()),
         later_(plan.layers.size()),
         next_switch_(plan.layers.size()),
-        switches_(options.runs > 1 || options.warm_runs > 0) {}
+        switches_(options.runs > 1 || options.warm_runs > 0) {
+    result.layers.resize(plan.layers.size());
+  }
 
   ~Run() {
     stop_switching();
@@ -129,7 +131,12 @@ class Run {
       const bool has_work = std::any_of(plan_.layers.begin(), plan_.layers.end(),
                                         [core](const PlannedLayer& layer) { return layer.core == core; });
       const bool switches = switches_ && !plan_.switches.empty();
-      if (has_work || switches) threads_.emplace_back([this, core] { prepare_pinned(core); });
+      if (!has_work && !switches) continue;
+      threads_.emplace_back([this, core] {
+        const CpuPin pin(processor(core));
+        prepare(core);
+        if (!handover_.has_failed()) switch_kernels(core);
+      });
     }
   }
 
@@ -187,19 +194,19 @@ class Run {
     return stolen;
   }
 
-  void execute_first(bool steals, ColdStart& result) {
+  void execute_first(bool steals) {
     dnnl::stream stream(engine_);
     for (std::size_t i = 0; i < plan_.layers.size(); ++i) {
       const Clock::time_point reached = Clock::now();
-      if (steals) result.stolen += steal(i, stream);
-      result.prepare_ms += milliseconds_since(reached);
+      if (steals) result_.stolen += steal(i, stream);
+      result_.prepare_ms += milliseconds_since(reached);
       const Clock::time_point asked = Clock::now();
       const PreparedLayer& layer = handover_.take(i);
-      result.wait_ms += milliseconds_since(asked);
+      result_.wait_ms += milliseconds_since(asked);
       const Clock::time_point began = Clock::now();
       layer.execute(memory_);
-      times_[i].execute_ms = milliseconds_since(began);
-      times_[i].executed_ms = milliseconds_since(start_);
+      result_.layers[i].execute_ms = milliseconds_since(began);
+      result_.layers[i].executed_ms = milliseconds_since(start_);
     }
   }
 
@@ -226,10 +233,6 @@ class Run {
     threads_.clear();
   }
 
-  const std::vector<std::string>& slow_layers() const { return slow_layers_; }
-  const std::vector<LayerTimes>& times() const { return times_; }
-  const std::string& unswitched() const { return unswitched_; }
-
   /// The processor that a core of the plan is to have; none where the system is to choose.
   std::vector<int> processor(int core) const {
     if (static_cast<std::size_t>(core) >= processors_.size()) return {};
@@ -237,12 +240,6 @@ class Run {
   }
 
  private:
-  void prepare_pinned(int core) {
-    const CpuPin pin(processor(core));
-    prepare(core);
-    if (!handover_.has_failed()) switch_kernels(core);
-  }
-
   /// Prepares kernels of later runs, one after another, until none is left. Where one cannot be prepared, the layers
   /// keep those that they have.
   void switch_kernels(int core) {
@@ -257,7 +254,7 @@ class Run {
       }
     } catch (const std::exception& error) {
       const std::lock_guard<std::mutex> lock(mutex_);
-      unswitched_ = error.what();
+      result_.unswitched = error.what();
     }
   }
 
@@ -266,7 +263,7 @@ class Run {
     const LoadTimes times = source_.load(use, prepared, stream, memory);
     if (times.from_model) {
       const std::lock_guard<std::mutex> lock(mutex_);
-      slow_layers_.push_back(plan_.network.layers[uses_[use].layer].name);
+      result_.slow_layers.push_back(plan_.network.layers[uses_[use].layer].name);
     }
     return times;
   }
@@ -275,20 +272,20 @@ class Run {
     const ColdLayer& layer = plan_.network.layers[i];
     const Clock::time_point began = Clock::now();
     PreparedLayer prepared(plan_.network, layer, engine_, plan_.layers[i].kernel, plan_.layers[i].cached);
-    times_[i].create_ms = milliseconds_since(began);
+    result_.layers[i].create_ms = milliseconds_since(began);
     const LoadTimes loaded = load(i, prepared, stream, memory);
-    times_[i].read_ms = loaded.read_ms;
-    times_[i].transform_ms = loaded.transform_ms;
-    times_[i].prepared_ms = milliseconds_since(start_);
+    result_.layers[i].read_ms = loaded.read_ms;
+    result_.layers[i].transform_ms = loaded.transform_ms;
+    result_.layers[i].prepared_ms = milliseconds_since(start_);
     handover_.give(i, std::move(prepared));
   }
 
   const ColdPlan& plan_;
   Clock::time_point start_;
+  ColdStart& result_;  ///< times of a layer are written by the core that works on it
   std::vector<int> processors_;
   std::vector<KernelUse> uses_;
   std::vector<WeightMemory> memories_;  ///< one for each core, and one for the core that only switches
-  std::vector<LayerTimes> times_;       ///< one for each layer, written by the core that works on it
   dnnl::engine engine_;
   WeightSource source_;
   ExecutionMemory memory_;
@@ -297,10 +294,8 @@ class Run {
   PreparedLayers later_;                    ///< with the kernels of later runs
   std::atomic<std::size_t> next_switch_;    ///< index into uses_
   std::atomic<bool> switches_;              ///< whether later runs are to have their own kernels
-  std::mutex mutex_;                        ///< guards the next two
-  std::vector<std::string> slow_layers_;
-  std::string unswitched_;
-  std::vector<std::thread> threads_;  ///< ends first
+  std::mutex mutex_;                        ///< guards the texts of result_
+  std::vector<std::thread> threads_;        ///< ends first
 };
 
 void run_first(Run& run, const ColdStartOptions& options, Clock::time_point start, ColdStart& result) {
@@ -308,11 +303,10 @@ void run_first(Run& run, const ColdStartOptions& options, Clock::time_point star
   result.start_ms = milliseconds_since(start);
   run.prepare(0);
   result.prepare_ms = milliseconds_since(start) - result.start_ms;
-  run.execute_first(options.steal, result);
+  run.execute_first(options.steal);
   result.output = run.output();
   result.cold_ms = milliseconds_since(start);
   result.execute_ms = result.cold_ms - result.start_ms - result.prepare_ms - result.wait_ms;
-  result.layers = run.times();
   result.runs = {{result.cold_ms, 0}};
 }
 
@@ -327,13 +321,7 @@ void run_later(Run& run, const ColdStartOptions& options, ColdStart& result) {
   }
   if (options.warm_runs == 0) run.stop_switching();
   run.join();
-  std::vector<double> warm;
-  for (int i = 0; i < options.warm_runs; ++i) {
-    const Clock::time_point again = Clock::now();
-    run.execute_again();
-    warm.push_back(milliseconds_since(again));
-  }
-  result.warm_ms = warm.empty() ? 0 : median(std::move(warm));
+  if (options.warm_runs > 0) result.warm_ms = median_ms(options.warm_runs, [&] { run.execute_again(); });
 }
 
 }  // namespace
@@ -347,13 +335,11 @@ ColdStart run_cold_start(const std::filesystem::path& plan_file, const ColdStart
   const ColdPlan plan = read_plan(plan_file);
   require_this_machine(plan);
   try {
-    Run run(plan, options, start);
+    Run run(plan, options, start, result);
     run.start_threads();
     const CpuPin pin(run.processor(0));
     run_first(run, options, start, result);
     run_later(run, options, result);
-    result.slow_layers = run.slow_layers();
-    result.unswitched = run.unswitched();
   } catch (const dnnl::error& error) {
     throw InputError("'" + plan_file.string() + "': oneDNN refuses it (" + error.message + ")");
   }

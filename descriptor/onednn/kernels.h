@@ -52,24 +52,4 @@ void require_kernel(const ColdNetwork& network, const ColdLayer& layer, const dn
 LayerKernel named_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
                          const std::string& name);
 
-/// Names of all kernels of a layer: the library's in its order of preference, and the compiled ones behind them. Throws
-/// InputError that names the layer where there is none at all.
-std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine);
-
-/// How a tensor lies between layers, and one that lies row by row whatever it is.
-dnnl::memory::desc canonical(const nasbench::Shape& shape);
-dnnl::memory::desc row_by_row(const nasbench::Shape& shape);
-
-/// What an activation is in oneDNN: one operation, or one after another.
-struct EltwiseStep {
-  dnnl::algorithm algorithm;
-  float alpha = 0, beta = 0;
-};
-std::vector<EltwiseStep> eltwise_steps(const ColdActivation& activation);
-/// With these steps after the primitive.
-dnnl::primitive_attr attributes_of(const std::vector<EltwiseStep>& steps);
-
-/// The one kernel of a layer without weights.
-LayerKernel plain_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine);
-
 }  // namespace tenshot::descriptor

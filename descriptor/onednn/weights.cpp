@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "descriptor/onednn/cold_engine.h"
+#include "descriptor/onednn/stopwatch.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -45,7 +46,6 @@ bool is_intact(const std::filesystem::path& path, const ColdPlan& plan) {
   return true;
 }
 
-/// The weights of one use as the file has them.
 std::string stored_record(const ColdPlan& plan, const KernelUse& use, const ModelWeights& weights,
                           const dnnl::engine& engine) {
   const ColdLayer& layer = plan.network.layers[use.layer];
@@ -104,9 +104,7 @@ bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, cons
     if (!plan.network.layers[uses[i].layer].has_weights() || uses[i].record != i) continue;
     records[i] = stored_record(plan, uses[i], *weights, engine);
   }
-  const int capacity = dnnl::get_primitive_cache_capacity();
-  dnnl::set_primitive_cache_capacity(0);  // forgets the kernels: a start after this is as cold as any
-  dnnl::set_primitive_cache_capacity(capacity);
+  static_cast<void>(WithoutPrimitiveCache());  // forgets the kernels: a start after this is as cold as any
   make_folder(folder);
   write_file_atomically(weight_file(folder), WeightFile::content(weights_key(plan), records));
   return true;

@@ -18,8 +18,7 @@ struct KernelUse {
   std::size_t layer = 0;
   std::string kernel;
   bool cached = false;
-  std::size_t record =
-      0;  ///< number in the file of weights; a switch that reads what its layer reads shares the layer's
+  std::size_t record = 0;  ///< in the file of weights; a switch that reads what its layer reads shares the layer's
 };
 
 /// The plan's layers in order, then its switches. Record i of the file of weights belongs to use i.
