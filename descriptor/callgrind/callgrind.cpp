@@ -44,7 +44,6 @@ std::vector<Part> parts_of_counting(std::size_t index, int runs) {
   return {{"warm-up", 2}, {"warm-up", 1}, {dump_name(index, runs), runs}};
 }
 
-/// Where the child leaves its files.
 struct WorkingFolder {
   TemporaryFolder folder;
   std::filesystem::path output = folder.path() / "output";
@@ -61,7 +60,6 @@ std::string cache_option(const CacheGeometry& cache) {
   return std::to_string(cache.bytes) + "," + std::to_string(cache.ways) + "," + std::to_string(cache.line_bytes);
 }
 
-/// "48 KiB 12-way".
 std::string described(const CacheGeometry& cache) {
   return std::to_string(cache.bytes >> 10) + " KiB " + std::to_string(cache.ways) + "-way with lines of " +
          std::to_string(cache.line_bytes) + " B";
@@ -113,18 +111,14 @@ void count_in_child(const CallgrindOptions& options, const WorkingFolder& folder
       {command_of(options, valgrind, folder), folder.output, options.time_limit_s, simulated_environment(), go_on});
 }
 
-double counted(const CallgrindDump& dump, const char* event, const std::string& file) {
-  const auto found = dump.counts.find(event);
-  if (found == dump.counts.end()) {
-    throw FormatError(file + ": a callgrind dump without the event '" + event + "'; expected one of a run with " +
-                      "--cache-sim=yes");
-  }
-  return found->second;
-}
-
 /// The counters in the order of `events`, of one run.
 std::vector<double> counters_of(const CallgrindDump& dump, int runs, const std::string& file) {
-  const auto of = [&](const char* event) { return counted(dump, event, file) / runs; };
+  const auto of = [&](const char* event) {
+    const auto found = dump.counts.find(event);
+    if (found != dump.counts.end()) return found->second / runs;
+    throw FormatError(file + ": a callgrind dump without the event '" + event + "'; expected one of a run with " +
+                      "--cache-sim=yes");
+  };
   const double instructions = of("Ir"), load_misses = of("D1mr");
   const double first_level_misses = of("I1mr") + load_misses + of("D1mw");
   const double last_level_misses = of("ILmr") + of("DLmr") + of("DLmw");

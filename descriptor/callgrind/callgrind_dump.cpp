@@ -1,7 +1,8 @@
 #include "descriptor/callgrind/callgrind_dump.h"
 
-#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -23,15 +24,9 @@ struct Line {
   throw FormatError(file + (line == no_line ? "" : ":" + std::to_string(line)) + ": " + message);
 }
 
-std::vector<std::string_view> words(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  std::vector<std::string_view> found;
-  for (std::size_t start = 0; (start = text.find_first_not_of(blanks, start)) != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(blanks, start), text.size());
-    found.push_back(text.substr(start, end - start));
-    start = end;
-  }
-  return found;
+std::vector<std::string> words(std::string_view text) {
+  std::istringstream words{std::string(text)};
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
@@ -46,7 +41,7 @@ std::string shown(std::string_view text) {
 
 /// Counts may be fewer than events: the format leaves zeros at the end out.
 std::map<std::string, double> counts_of(const Line& events, const Line& summary, const std::string& file) {
-  const std::vector<std::string_view> names = words(events.text), counts = words(summary.text);
+  const std::vector<std::string> names = words(events.text), counts = words(summary.text);
   if (names.empty()) fail(file, events.number, "'events:' names no event");
   if (counts.size() > names.size()) {
     fail(file, summary.number,

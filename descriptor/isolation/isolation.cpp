@@ -16,16 +16,13 @@ namespace {
 using nasbench::Network;
 using nasbench::NetworkBuilder;
 using nasbench::NetworkNode;
-using nasbench::Shape;
 using nasbench::Source;
 
 /// Channels of the feeding layer's image; what the paper calls a standardised configuration.
 constexpr int surrounding_channels = 16;
 
-bool is_image(const Shape& shape) { return shape.size() == 4; }
-
 /// A 3×3 convolution from an image of 16 channels to that shape.
-Source feed(NetworkBuilder& builder, const Shape& shape) {
+Source feed(NetworkBuilder& builder, const nasbench::Shape& shape) {
   const Source image = builder.input("input", {shape[0], surrounding_channels, shape[2], shape[3]});
   return builder.convolution("feeding", image, shape[1], {nasbench::same_window(3), 1, true});
 }
@@ -53,7 +50,7 @@ Network finished(NetworkBuilder& builder, const Source& output) {
 void require_one_image(const Network& kernel) {
   const bool one = kernel.inputs.size() == 1 && kernel.outputs.size() == 1 &&
                    kernel.outputs[0].node + 1 == static_cast<int>(kernel.nodes.size());
-  if (!one || !is_image(kernel.inputs[0].type.shape) || !is_image(tensor_type(kernel, kernel.outputs[0]).shape)) {
+  if (!one || kernel.inputs[0].type.shape.size() != 4 || tensor_type(kernel, kernel.outputs[0]).shape.size() != 4) {
     throw InputError("a layer between others takes one image and gives one; modes 1 and 2 need such a layer");
   }
 }
@@ -68,10 +65,7 @@ IsolatedTiming time_signed(const Runtime& runtime, const std::vector<SignedNetwo
   const Clock::time_point begin = Clock::now();
   std::vector<std::unique_ptr<PreparedNetwork>> prepared;
   for (const SignedNetwork& network : networks) prepared.push_back(runtime.prepare(network.network, options.runtime));
-  TimingOptions timing;
-  timing.warmup_runs = 1;
-  timing.warmup_ms = 0;
-  timing.minimum_runs = timing.maximum_runs = options.runs;
+  const TimingOptions timing{1, 0, options.runs, options.runs};
   for (const auto& network : prepared) {
     for (int run = 0; run < 3; ++run) network->run();  // executors profile and compile in the first runs
   }
@@ -106,7 +100,7 @@ std::string_view name(Isolation mode) {
 std::vector<SignedNetwork> surroundings(const Network& kernel, Isolation mode) {
   if (mode == Isolation::standalone) return {{kernel, 1}, {empty_case(), -1}};
   require_one_image(kernel);
-  const Shape input = kernel.inputs[0].type.shape, output = tensor_type(kernel, kernel.outputs[0]).shape;
+  const nasbench::Shape input = kernel.inputs[0].type.shape, output = tensor_type(kernel, kernel.outputs[0]).shape;
   NetworkBuilder fed, feeding;
   const Source middle = put_in(fed, kernel, feed(fed, input));
   const Network feeding_alone = finished(feeding, feed(feeding, input));

@@ -37,38 +37,35 @@ std::vector<fs::path> entries(const fs::path& folder, const std::string& beginni
   return found;
 }
 
-/// One zone of powercap; appends why it cannot be used to `reason`.
-std::optional<EnergySensor> rapl_zone(const fs::path& zone, const std::string& name, std::string& reason) {
-  EnergySensor sensor{EnergySensor::Kind::counter, name, zone / "energy_uj", {}, 0};
-  if (!first_line(sensor.file)) {
-    reason = sensor.file.string() + " may not be read by this user (it needs root, or chmod a+r)";
-    return std::nullopt;
-  }
-  sensor.wraps_at =
-      static_cast<std::uint64_t>(parse_number(first_line(zone / "max_energy_range_uj").value_or("0")).value_or(0));
-  return sensor;
+/// "RAPL: package-0, dram".
+std::string described(const std::string& kind, const std::vector<EnergySensor>& sensors) {
+  std::vector<std::string> names;
+  for (const EnergySensor& sensor : sensors) names.push_back(sensor.name);
+  return kind + ": " + joined(names);
 }
 
 EnergySensors rapl(const fs::path& sys) {
   EnergySensors found;
   const fs::path root = sys / "class" / "powercap";
-  std::vector<std::string> names;
   for (const fs::path& zone : entries(root, "intel-rapl:")) {
     const std::string id = zone.filename().string();
     const bool inner = std::count(id.begin(), id.end(), ':') > 1;
     const std::string name = first_line(zone / "name").value_or("");
     // Of the zones inside a package, its memory is not part of what the package says; its cores are.
     if (inner ? name != "dram" : name.compare(0, 7, "package") != 0) continue;
-    if (const auto sensor = rapl_zone(zone, name, found.reason)) {
-      found.sensors.push_back(*sensor);
-      names.push_back(name);
+    const fs::path energy = zone / "energy_uj";
+    if (!first_line(energy)) {
+      found.reason = energy.string() + " may not be read by this user (it needs root, or chmod a+r)";
+      continue;
     }
+    const double range = parse_number(first_line(zone / "max_energy_range_uj").value_or("0")).value_or(0);
+    found.sensors.push_back({EnergySensor::Kind::counter, name, energy, {}, static_cast<std::uint64_t>(range)});
   }
   if (found.sensors.empty()) {
     if (found.reason.empty()) found.reason = root.string() + " has no intel-rapl package";
     return found;
   }
-  found.source = "RAPL: " + joined(names);
+  found.source = described("RAPL", found.sensors);
   found.reason.clear();
   return found;
 }
@@ -113,9 +110,7 @@ EnergySensors ina(const fs::path& sys) {
     if (rail.name == "VDD_IN" || rail.name == "POM_5V_IN") found.sensors = {rail};
   }
   if (found.sensors.empty()) found.sensors = rails;
-  std::vector<std::string> names;
-  for (const EnergySensor& rail : found.sensors) names.push_back(rail.name);
-  found.source = "INA3221: " + joined(names);
+  found.source = described("INA3221", found.sensors);
   return found;
 }
 

@@ -10,10 +10,10 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <vector>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/numbers.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -35,12 +35,6 @@ class OpenFile {
 
   int descriptor() const { return descriptor_; }
 
-  std::size_t size() const {
-    struct stat status {};
-    if (fstat(descriptor_, &status) != 0) fail("its size cannot be read");
-    return static_cast<std::size_t>(status.st_size);
-  }
-
   [[noreturn]] void fail(const char* what) const {
     throw FileError(path_.string() + ": " + what + " (" + std::strerror(errno) + ")");
   }
@@ -51,7 +45,9 @@ class OpenFile {
 };
 
 CachedPages cached_pages(const OpenFile& file) {
-  const std::size_t size = file.size(), page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  struct stat status {};
+  if (fstat(file.descriptor(), &status) != 0) file.fail("its size cannot be read");
+  const auto size = static_cast<std::size_t>(status.st_size), page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   CachedPages found;
   if (size == 0) return found;
   void* mapped = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.descriptor(), 0);
@@ -78,10 +74,7 @@ std::uint64_t available_bytes() {
   return 0;
 }
 
-bool& kept() {
-  static bool value = false;
-  return value;
-}
+bool keeps_heap = false;
 
 }  // namespace
 
@@ -113,16 +106,15 @@ std::uint64_t memory_of_start(std::uint64_t file_bytes) {
 }
 
 std::optional<double> peak_memory_mib(std::string_view status) {
-  constexpr std::string_view key = "VmHWM:", unit = " kB";
+  constexpr std::string_view key = "VmHWM:";
   constexpr double kib_per_mib = 1024;
   const std::size_t start = status.find(key);
   if (start == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = status.substr(start + key.size());
-  const std::size_t end = rest.find(unit);
-  if (end == std::string_view::npos) return std::nullopt;
-  const std::optional<double> kib = parse_number(trimmed(rest.substr(0, end)));
-  if (!kib) return std::nullopt;
-  return *kib / kib_per_mib;
+  std::istringstream rest{std::string(status.substr(start + key.size()))};
+  std::string unit;
+  double kib = 0;
+  if (!(rest >> kib >> unit) || unit != "kB") return std::nullopt;
+  return kib / kib_per_mib;
 }
 
 std::optional<double> peak_memory_mib() {
@@ -131,14 +123,14 @@ std::optional<double> peak_memory_mib() {
   return peak_memory_mib(text);
 }
 
-std::string heap_policy() { return kept() ? "kept" : "given back"; }
+std::string heap_policy() { return keeps_heap ? "kept" : "given back"; }
 
 std::string keep_heap() {
 #ifdef __GLIBC__
   constexpr int largest_threshold = 32 << 20;  // bytes; above, glibc takes no value on 64 bits
   constexpr int padding = 64 << 20;            // bytes by which the heap grows at a time
-  kept() = mallopt(M_MMAP_THRESHOLD, largest_threshold) == 1 && mallopt(M_TRIM_THRESHOLD, INT_MAX) == 1 &&
-           mallopt(M_TOP_PAD, padding) == 1;
+  keeps_heap = mallopt(M_MMAP_THRESHOLD, largest_threshold) == 1 && mallopt(M_TRIM_THRESHOLD, INT_MAX) == 1 &&
+               mallopt(M_TOP_PAD, padding) == 1;
 #endif
   return heap_policy();
 }

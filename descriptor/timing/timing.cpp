@@ -20,6 +20,12 @@ double quantile(const std::vector<double>& sorted, double fraction) {
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+double time_of(const std::function<void()>& run) {
+  const Clock::time_point start = Clock::now();
+  run();
+  return milliseconds_since(start);
+}
+
 /// The largest k with P(Binomial(n, ½) < k) ≤ 2.5 %; zero when there is none.
 std::size_t lower_rank(std::size_t n) {
   const double log_half_to_n = -static_cast<double>(n) * std::log(2.0);
@@ -55,11 +61,9 @@ void warm_up(const std::function<void()>& run, const TimingOptions& options) {
       if (runs < 3 || std::min(last_but_one, last) >= still_falling * best_before) return;
       ++extra;
     }
-    const Clock::time_point run_start = Clock::now();
-    run();
     best_before = std::min(best_before, last_but_one);
     last_but_one = last;
-    last = milliseconds_since(run_start);
+    last = time_of(run);
   }
 }
 
@@ -70,6 +74,15 @@ void require_usable(const TimingOptions& options) {
                      std::to_string(options.minimum_runs) + ", maximum_runs " + std::to_string(options.maximum_runs));
   }
   if (options.rounds < 1) throw InputError("timing wants at least one round, found " + std::to_string(options.rounds));
+}
+
+/// The runs with what measuring them cost.
+Timing with_costs(const std::vector<double>& run_times_ms, double warmup_ms, double loop_ms) {
+  Timing timing = summarise(run_times_ms);
+  timing.warmup_total_ms = warmup_ms;
+  timing.runs_total_ms = std::accumulate(run_times_ms.begin(), run_times_ms.end(), 0.0);
+  timing.loop_total_ms = loop_ms;
+  return timing;
 }
 
 constexpr double seconds = 1e-3;  // a millisecond
@@ -123,9 +136,7 @@ class Turn {
  private:
   bool warm_up_all() {
     for (const std::function<void()>& network : networks_) {
-      const Clock::time_point start = Clock::now();
-      warm_up(network, options_);
-      warmup_ms_.push_back(milliseconds_since(start));
+      warmup_ms_.push_back(time_of([&] { warm_up(network, options_); }));
       if (!go_on_()) return false;
     }
     warm_up(watch_.sentinel, options_);
@@ -154,11 +165,7 @@ class Turn {
     const Clock::time_point start = Clock::now();
     std::vector<double> times_ms;
     watch_.sentinel();
-    for (int i = 0; i < runs; ++i) {
-      const Clock::time_point run_start = Clock::now();
-      watch_.sentinel();
-      times_ms.push_back(milliseconds_since(run_start));
-    }
+    for (int i = 0; i < runs; ++i) times_ms.push_back(time_of(watch_.sentinel));
     last_look_s_ = seconds * milliseconds_since(start);
     found_.sentinel_s += last_look_s_;
     return summarise(std::move(times_ms)).median_ms;
@@ -175,11 +182,7 @@ class Turn {
       if (settled_[n]) continue;
       const Clock::time_point start = Clock::now();
       networks_[n]();
-      while (times_ms.back().size() < visit.runs) {
-        const Clock::time_point run_start = Clock::now();
-        networks_[n]();
-        times_ms.back().push_back(milliseconds_since(run_start));
-      }
+      while (times_ms.back().size() < visit.runs) times_ms.back().push_back(time_of(networks_[n]));
       visit_ms_[n] = milliseconds_since(start);
       if (!go_on_()) return false;
     }
@@ -204,12 +207,7 @@ class Turn {
 
   TurnTimings summarised() {
     for (std::size_t n = 0; n < networks_.size(); ++n) {
-      const double runs_total_ms = std::accumulate(done_.run_times_ms[n].begin(), done_.run_times_ms[n].end(), 0.0);
-      Timing timing = summarise(std::move(done_.run_times_ms[n]));
-      timing.warmup_total_ms = warmup_ms_[n];
-      timing.runs_total_ms = runs_total_ms;
-      timing.loop_total_ms = done_.loop_ms[n];
-      found_.networks.push_back(timing);
+      found_.networks.push_back(with_costs(done_.run_times_ms[n], warmup_ms_[n], done_.loop_ms[n]));
     }
     found_.sentinel_ms = summarise(std::move(done_.sentinels_ms)).median_ms;
     return std::move(found_);
@@ -253,31 +251,20 @@ Interval median_interval(const std::vector<double>& sorted) {
 
 Timing measure(const std::function<void()>& run, const TimingOptions& options) {
   require_usable(options);
-  const Clock::time_point warmup_start = Clock::now();
-  warm_up(run, options);
-  const double warmup_ms = milliseconds_since(warmup_start);
-
+  const double warmup_ms = time_of([&] { warm_up(run, options); });
   std::vector<double> run_times_ms;
   run_times_ms.reserve(static_cast<std::size_t>(options.maximum_runs));
-  double total_ms = 0;
   const auto maximum = static_cast<std::size_t>(options.maximum_runs);
   auto next_check = static_cast<std::size_t>(options.minimum_runs);
   const Clock::time_point loop_start = Clock::now();
   while (run_times_ms.size() < maximum) {
-    const Clock::time_point run_start = Clock::now();
-    run();
-    run_times_ms.push_back(milliseconds_since(run_start));
-    total_ms += run_times_ms.back();
+    run_times_ms.push_back(time_of(run));
     if (run_times_ms.size() < next_check) continue;
     if (precise_enough(run_times_ms, options.relative_precision)) break;
     next_check += std::max<std::size_t>(5, next_check / 10);  // sorting after every run would cost short networks much
   }
   const double loop_ms = milliseconds_since(loop_start);
-  Timing timing = summarise(std::move(run_times_ms));
-  timing.warmup_total_ms = warmup_ms;
-  timing.runs_total_ms = total_ms;
-  timing.loop_total_ms = loop_ms;
-  return timing;
+  return with_costs(run_times_ms, warmup_ms, loop_ms);
 }
 
 TurnTimings measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,
