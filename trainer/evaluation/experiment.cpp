@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
@@ -21,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// The files of an experiment's folder.
 struct Folder {
   fs::path root;
 
@@ -67,12 +67,6 @@ void claim(const Folder& folder, const json& description, bool may_continue) {
   }
 }
 
-/// What a process that was killed while it wrote `target` left beside it.
-void remove_temporary_of(const fs::path& target, pid_t process) {
-  std::error_code ignored;
-  fs::remove(temporary_name(target, process), ignored);
-}
-
 /// Reports what is done and how long the rest will take: as the tasks of its kind took so far.
 class Progress {
  public:
@@ -94,14 +88,17 @@ class Progress {
   Clock::time_point start_ = Clock::now();
 };
 
-/// The models and cells of a shard that are not finished.
-struct OpenWork {
-  std::vector<std::size_t> models;
-  std::vector<std::size_t> cells;
+struct Work {
+  const ExperimentSpec& spec;
+  const ExperimentData& data;
+  const Grid& grid;
+  const Folder& folder;
+  int jobs = 1;
+  std::vector<std::size_t> models = {}, cells = {};  ///< of the shard, those that are not finished
 };
 
-OpenWork open_work(const Grid& grid, const Folder& folder, const Shard& shard) {
-  OpenWork work;
+void find_open(Work& work, const Shard& shard) {
+  const auto& [grid, folder] = std::tie(work.grid, work.folder);
   std::set<std::size_t> needed;
   for (std::size_t c = 0; c < grid.cells.size(); ++c) {
     const std::size_t model = grid.cells[c].model;  // cells of a model stay together: one shard trains it
@@ -113,52 +110,44 @@ OpenWork open_work(const Grid& grid, const Folder& folder, const Shard& shard) {
   for (const std::size_t model : needed) {
     if (!fs::exists(folder.model(grid.models[model]))) work.models.push_back(model);
   }
-  return work;
 }
 
-/// What an experiment has to do.
-struct Work {
-  const ExperimentSpec& spec;
-  const ExperimentData& data;
-  const Grid& grid;
-  const Folder& folder;
-  OpenWork open;
-  int jobs = 1;
-};
+/// Does the tasks in processes of their own; `files` are those that a task writes.
+void run_tasks(ProcessWork work, Progress& progress, const std::function<std::vector<fs::path>(std::size_t)>& files) {
+  work.on_killed = [&](std::size_t i, pid_t process) {  // what it left beside a file that it was writing
+    std::error_code ignored;
+    for (const fs::path& file : files(i)) fs::remove(temporary_name(file, process), ignored);
+  };
+  work.on_finished = [&](std::size_t i) { progress.finished(work.name(i)); };
+  work.go_on = [&] { return progress.go_on(); };
+  run_in_processes(work);
+}
 
 void train_models(const Work& work, Progress& progress) {
-  ProcessWork training;
-  training.tasks = work.open.models.size();
-  training.jobs = work.jobs;
-  const auto model_name = [&](std::size_t i) {
-    const ModelTask& task = work.grid.models[work.open.models[i]];
-    return "training " + work.spec.methods[task.method].name + " on " + std::to_string(task.members.size()) +
-           " device-runtimes";
+  const auto task_of = [&](std::size_t i) -> const ModelTask& { return work.grid.models[work.models[i]]; };
+  const auto files_of = [&](std::size_t i) -> std::vector<fs::path> {
+    const fs::path file = work.folder.model(task_of(i));
+    return {file, file.string() + ".partial"};
   };
-  training.name = model_name;
-  training.run = [&](std::size_t i) {
+  const auto name = [&](std::size_t i) {
+    return "training " + work.spec.methods[task_of(i).method].name + " on " +
+           std::to_string(task_of(i).members.size()) + " device-runtimes";
+  };
+  const auto train = [&](std::size_t i) {
     const LibTorchThreads one(1);
-    const ModelTask& task = work.grid.models[work.open.models[i]];
-    const fs::path file = work.folder.model(task), state = file.string() + ".partial";
-    Archive archive = train_model(work.spec, work.data, task, state)->to_archive();
+    const fs::path file = files_of(i)[0], state = files_of(i)[1];
+    Archive archive = train_model(work.spec, work.data, task_of(i), state)->to_archive();
     archive.card["experiment"] = work.spec.name;  // which says whether it was a quick one
     save(archive, file);
     std::error_code ignored;
     fs::remove(state, ignored);
   };
-  training.on_killed = [&](std::size_t i, pid_t process) {
-    const fs::path file = work.folder.model(work.grid.models[work.open.models[i]]);
-    remove_temporary_of(file, process);
-    remove_temporary_of(file.string() + ".partial", process);
-  };
-  training.on_finished = [&](std::size_t i) { progress.finished(model_name(i)); };
-  training.go_on = [&] { return progress.go_on(); };
-  run_in_processes(training);
+  run_tasks({work.models.size(), work.jobs, train, name}, progress, files_of);
 }
 
 void run_cells(const Work& work, Progress& progress) {
   PlanningPriors priors(work.data);
-  for (const std::size_t c : work.open.cells) {
+  for (const std::size_t c : work.cells) {
     // Here, so that the processes of the cells find it; what is wrong with a pool is their cells' to say.
     if (!progress.go_on() || !chooses_by_pool_prior(work.spec, work.grid.cells[c])) continue;
     try {
@@ -166,27 +155,19 @@ void run_cells(const Work& work, Progress& progress) {
     } catch (const InputError&) {
     }
   }
-
-  ProcessWork cells;
-  cells.tasks = work.open.cells.size();
-  cells.jobs = work.jobs;
-  const auto cell_name = [&](std::size_t i) { return describe(work.spec, work.grid.cells[work.open.cells[i]]); };
-  cells.name = cell_name;
-  cells.run = [&](std::size_t i) {
+  const auto cell_of = [&](std::size_t i) -> const GridCell& { return work.grid.cells[work.cells[i]]; };
+  const auto file_of = [&](std::size_t i) { return work.folder.cell(work.cells[i]); };
+  const auto run = [&](std::size_t i) {
     const LibTorchThreads one(1);
-    const GridCell& cell = work.grid.cells[work.open.cells[i]];
-    const ModelTask& task = work.grid.models[cell.model];
+    const ModelTask& task = work.grid.models[cell_of(i).model];
     const std::unique_ptr<PoolModel> model = load_pool_model(work.folder.model(task));
-    json result = to_json(run_cell(work.spec, work.data, task, *model, cell, priors));
+    json result = to_json(run_cell(work.spec, work.data, task, *model, cell_of(i), priors));
     result["experiment"] = work.spec.name;
-    write_file_atomically(work.folder.cell(work.open.cells[i]), result.dump() + "\n");
+    write_file_atomically(file_of(i), result.dump() + "\n");
   };
-  cells.on_killed = [&](std::size_t i, pid_t process) {
-    remove_temporary_of(work.folder.cell(work.open.cells[i]), process);
-  };
-  cells.on_finished = [&](std::size_t i) { progress.finished(cell_name(i)); };
-  cells.go_on = [&] { return progress.go_on(); };
-  run_in_processes(cells);
+  const auto name = [&](std::size_t i) { return describe(work.spec, cell_of(i)); };
+  run_tasks({work.cells.size(), work.jobs, run, name}, progress,
+            [&](std::size_t i) { return std::vector<fs::path>{file_of(i)}; });
 }
 
 }  // namespace
@@ -207,8 +188,9 @@ void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options
   const Grid grid = make_grid(spec, data);
   const Folder folder{options.out};
   claim(folder, description_of(spec, data, grid), options.resume || options.shard.count > 1);
-  const Work work{spec, data, grid, folder, open_work(grid, folder, options.shard), options.jobs};
-  Progress progress(options, work.open.models.size() + work.open.cells.size());
+  Work work{spec, data, grid, folder, options.jobs};
+  find_open(work, options.shard);
+  Progress progress(options, work.models.size() + work.cells.size());
 
   const LibTorchThreads loads_libtorch(1);  // now, or each of the processes that are forked would
   train_models(work, progress);

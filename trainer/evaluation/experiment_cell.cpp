@@ -44,12 +44,6 @@ AdaptationSet adaptation_set(const datasets::DeviceRuntime& target, const std::v
   return set;
 }
 
-double coverage_of(const Predictor& predictor, const std::vector<Architecture>& architectures,
-                   const std::vector<double>& measured_ms, double confidence) {
-  const Predictions predictions = predictor.predict(architectures, confidence);
-  return evaluate(predictions.latency_ms, measured_ms, predictions.lower_ms, predictions.upper_ms).coverage;
-}
-
 /// That of a device-runtime of another runtime, by turns: what a predictor makes of it owes nothing to the device.
 datasets::HardwareDescriptor descriptor_of_another(const ExperimentData& data, const datasets::DeviceRuntime& target,
                                                    int trial) {
@@ -71,6 +65,22 @@ std::string descriptor_used(const PoolModel& model, const AdaptationSet& set, co
   return card.contains("descriptor_used") ? card.at("descriptor_used").get<std::string>() : model.descriptor_kind();
 }
 
+/// The geometric mean of what `count` adaptations predict, of which the first has predicted `first`. No intervals.
+Predictions ensemble_mean(const PoolModel& model, const AdaptationSet& set, AdaptOptions options, int count,
+                          const std::vector<Architecture>& architectures, const Predictions& first) {
+  Predictions mean;
+  mean.latency_ms = first.latency_ms;
+  for (double& value : mean.latency_ms) value = std::log(value);
+  Rng seeds(options.seed, ensemble_stream);
+  for (int member = 1; member < count; ++member) {
+    options.seed = seeds.bits();
+    const Predictions more = model.adapt(set, options)->predict(architectures, shown_confidence);
+    for (std::size_t i = 0; i < mean.latency_ms.size(); ++i) mean.latency_ms[i] += std::log(more.latency_ms[i]);
+  }
+  for (double& value : mean.latency_ms) value = std::exp(value / count);
+  return mean;
+}
+
 }  // namespace
 
 const PlanningPrior& PlanningPriors::of(const std::vector<std::string>& members) {
@@ -87,12 +97,10 @@ bool chooses_by_pool_prior(const ExperimentSpec& spec, const GridCell& cell) {
 }
 
 nlohmann::json to_json(const CellResult& result) {
-  nlohmann::json calibration = nlohmann::json::array();
-  for (const CoveragePoint& point : result.calibration) calibration.push_back({point.confidence, point.coverage});
   return {{"measured", result.measured},
           {"descriptor", result.descriptor},
           {"metrics", trainer::to_json(result.metrics)},
-          {"calibration", calibration},
+          {"calibration", result.calibration},
           {"measured_ms", result.measured_ms},
           {"predicted_ms", result.predictions.latency_ms},
           {"lower_ms", result.predictions.lower_ms},
@@ -105,7 +113,7 @@ CellResult cell_result_from_json(const nlohmann::json& json, const std::string& 
     result.measured = json.at("measured");
     result.descriptor = json.value("descriptor", "");
     result.metrics = metrics_from_json(json.at("metrics"));
-    for (const nlohmann::json& point : json.at("calibration")) result.calibration.push_back({point.at(0), point.at(1)});
+    json.at("calibration").get_to(result.calibration);
     json.at("measured_ms").get_to(result.measured_ms);
     json.at("predicted_ms").get_to(result.predictions.latency_ms);
     json.at("lower_ms").get_to(result.predictions.lower_ms);
@@ -164,26 +172,6 @@ std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const Exper
   return request.measured.architectures;
 }
 
-namespace {
-
-/// The geometric mean of what `count` adaptations predict, of which the first has predicted `first`. No intervals.
-Predictions ensemble_mean(const PoolModel& model, const AdaptationSet& set, AdaptOptions options, int count,
-                          const std::vector<Architecture>& architectures, const Predictions& first) {
-  Predictions mean;
-  mean.latency_ms = first.latency_ms;
-  for (double& value : mean.latency_ms) value = std::log(value);
-  Rng seeds(options.seed, ensemble_stream);
-  for (int member = 1; member < count; ++member) {
-    options.seed = seeds.bits();
-    const Predictions more = model.adapt(set, options)->predict(architectures, shown_confidence);
-    for (std::size_t i = 0; i < mean.latency_ms.size(); ++i) mean.latency_ms[i] += std::log(more.latency_ms[i]);
-  }
-  for (double& value : mean.latency_ms) value = std::exp(value / count);
-  return mean;
-}
-
-}  // namespace
-
 CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
                     const PoolModel& model, const GridCell& cell, PlanningPriors& priors) {
   const Method& method = spec.methods[cell.method];
@@ -214,8 +202,9 @@ CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, cons
   result.metrics = evaluate(predictions.latency_ms, result.measured_ms, predictions.lower_ms, predictions.upper_ms);
   if (predictor->has_intervals()) {
     for (const double confidence : confidences) {
-      result.calibration.push_back(
-          {confidence, coverage_of(*predictor, architectures, result.measured_ms, confidence)});
+      const Predictions asked = predictor->predict(architectures, confidence);
+      result.calibration[confidence] =
+          evaluate(asked.latency_ms, result.measured_ms, asked.lower_ms, asked.upper_ms).coverage;
     }
   }
   if (cell.trial > 0) {

@@ -15,18 +15,13 @@
 
 namespace tenshot::trainer::evaluation {
 
-/// How often intervals asked to hold with a probability do hold.
-struct CoveragePoint {
-  double confidence = 0;
-  double coverage = 0;
-};
-
 /// What came out of a cell.
 struct CellResult {
-  std::size_t measured = 0;                ///< architectures adapted on
-  std::string descriptor;                  ///< what of the target's descriptor was used; empty where nobody noted it
-  Metrics metrics;                         ///< intervals at confidence .9
-  std::vector<CoveragePoint> calibration;  ///< empty without intervals
+  std::size_t measured = 0;  ///< architectures adapted on
+  std::string descriptor;    ///< what of the target's descriptor was used; empty where nobody noted it
+  Metrics metrics;           ///< intervals at confidence .9
+  /// How often intervals asked to hold with a confidence do, by the confidence; empty without intervals.
+  std::map<double, double> calibration;
   /// Measured and predicted latencies of the target's test rows, in their order; of first trials only.
   std::vector<double> measured_ms;
   Predictions predictions;

@@ -1,6 +1,7 @@
 #include "trainer/evaluation/grid.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <unordered_map>
 
@@ -194,6 +195,7 @@ class GridBuilder {
 
 ExperimentData load_data(const ExperimentSpec& spec) {
   ExperimentData data;
+  std::function<datasets::Pool(const datasets::RowRange&)> read;
   if (spec.data.is_table) {
     const nasbench::NetworkSpace& space = datasets::named_space(spec.data.space);
     if (!spec.data.networks.empty()) datasets::read_networks(spec.data.networks);
@@ -202,20 +204,18 @@ ExperimentData load_data(const ExperimentSpec& spec) {
     if (!spec.data.operator_latencies.empty()) {
       options.operator_latencies = datasets::read_operator_latencies(spec.data.networks, spec.data.operator_latencies);
     }
-    options.rows = spec.split.train;
-    data.train = datasets::read_wide_table(spec.data.path, space, options);
-    options.rows = spec.split.test;
-    data.test = datasets::read_wide_table(spec.data.path, space, options);
-    if (spec.split.pool) {
-      options.rows = *spec.split.pool;
-      data.pool = datasets::read_wide_table(spec.data.path, space, options);
-    }
+    read = [&spec, &space, options](const datasets::RowRange& rows) mutable {
+      options.rows = rows;
+      return datasets::read_wide_table(spec.data.path, space, options);
+    };
   } else {
-    const datasets::Pool pool = datasets::read_pool(spec.data.path, spec.data.quantity);
-    data.train = rows_of(pool, spec.split.train);
-    data.test = rows_of(pool, spec.split.test);
-    if (spec.split.pool) data.pool = rows_of(pool, *spec.split.pool);
+    read = [pool = datasets::read_pool(spec.data.path, spec.data.quantity)](const datasets::RowRange& rows) {
+      return rows_of(pool, rows);
+    };
   }
+  data.train = read(spec.split.train);
+  data.test = read(spec.split.test);
+  if (spec.split.pool) data.pool = read(*spec.split.pool);
   require_rows(data.train, spec.data.path, "training");
   require_rows(data.test, spec.data.path, "test");
   std::string content = datasets::content_hash(data.train) + datasets::content_hash(data.test);

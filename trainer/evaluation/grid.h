@@ -38,15 +38,23 @@ struct ModelTask {
 /// Every architecture of the training rows.
 constexpr std::size_t every_sample = std::numeric_limits<std::size_t>::max();
 
-/// One row of the results: a method, adapted to a target from the samples of a trial.
-struct GridCell {
-  std::string target;
+/// What differs between the rows of a table: a method with its pool, sampler, samples and clones.
+struct Variant {
+  std::size_t method = 0;
   std::size_t pool = 0;     ///< strategy
-  std::string pool_device;  ///< the pool's device, in a strategy that takes one at a time
   std::string sampler;      ///< "all": nothing is chosen, everything is measured
   std::size_t samples = 0;  ///< every_sample for "all"
   std::optional<int> clones;
-  std::size_t method = 0;
+  bool operator==(const Variant& other) const {
+    return method == other.method && pool == other.pool && sampler == other.sampler && samples == other.samples &&
+           clones == other.clones;
+  }
+};
+
+/// One row of the results: a method, adapted to a target from the samples of a trial.
+struct GridCell : Variant {
+  std::string target;
+  std::string pool_device;  ///< the pool's device, in a strategy that takes one at a time
   int trial = 0;
   std::size_t model = 0;  ///< index in Grid::models
 };

@@ -33,8 +33,6 @@ std::string choice_fields(const ExperimentResults& results, const GridCell& cell
          (cell.clones ? std::to_string(*cell.clones) : std::string());
 }
 
-Variant variant_of(const GridCell& cell) { return {cell.method, cell.pool, cell.sampler, cell.samples, cell.clones}; }
-
 /// The method's name, and the parts of the variant that take more than one value in this grid.
 std::string label_of(const ExperimentSpec& spec, const Variant& variant) {
   std::string label = spec.methods[variant.method].name;
@@ -131,57 +129,10 @@ std::string counter_source(const std::string& descriptor, const std::vector<data
   return simulated ? "simulated" : "hardware";
 }
 
-}  // namespace
-
-Spread spread_of(const std::vector<double>& values) {
-  Spread spread;
-  double sum = 0, squares = 0;
-  for (const double value : values) {
-    if (std::isnan(value)) continue;
-    sum += value;
-    ++spread.count;
-  }
-  spread.mean = spread.count == 0 ? nan_of_none : sum / static_cast<double>(spread.count);
-  for (const double value : values) {
-    if (!std::isnan(value)) squares += (value - spread.mean) * (value - spread.mean);
-  }
-  spread.deviation = spread.count > 1 ? std::sqrt(squares / static_cast<double>(spread.count - 1)) : 0;
-  return spread;
-}
-
-Summary summarise(const ExperimentResults& results) {
-  Summary summary;
-  std::vector<std::array<Accumulator, summarised.size()>> accumulators;
-  for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
-    const GridCell& cell = results.grid.cells[c];
-    auto target = std::find(summary.targets.begin(), summary.targets.end(), cell.target);
-    if (target == summary.targets.end()) target = summary.targets.insert(target, cell.target);
-    const auto t = static_cast<std::size_t>(target - summary.targets.begin());
-
-    const Variant variant = variant_of(cell);
-    auto found = std::find_if(summary.variants.begin(), summary.variants.end(),
-                              [&](const VariantSummary& known) { return known.variant == variant; });
-    const auto v = static_cast<std::size_t>(found - summary.variants.begin());
-    if (found == summary.variants.end()) {
-      VariantSummary added;
-      added.variant = variant;
-      added.label = label_of(results.spec, variant);
-      added.ceiling = results.spec.methods[variant.method].all_samples;
-      summary.variants.push_back(added);
-      accumulators.emplace_back();
-    }
-    for (std::size_t m = 0; m < summarised.size(); ++m) {
-      accumulators[v][m].add(t, cell.trial, results.cells[c].metrics.*summarised[m].of_cell);
-    }
-  }
-  for (std::size_t v = 0; v < summary.variants.size(); ++v) {
-    for (std::size_t m = 0; m < summarised.size(); ++m) {
-      summary.variants[v].*summarised[m].of_variant = accumulators[v][m].summary(summary.targets.size());
-    }
-  }
-  return summary;
-}
-
+/// One row a cell: experiment, trial, seed, target, pool, pool_device, sampler, samples, clones, method, predictor,
+/// mode, measured, architectures, acc1, acc5, acc10, rmse_ms, rmspe, mape, spearman, kendall, coverage90,
+/// relative_width90, data_sha256, tenshot, libtorch. Shares are 0…1; what a method does not have is empty. `samples` is
+/// what was asked for ("all": a ceiling), `measured` how many it came to.
 std::string results_csv(const ExperimentResults& results) {
   const json& versions = results.description.at("versions");
   const std::string constants = results.data.sha256 + ',' + versions.at("tenshot").get<std::string>() + ',' +
@@ -230,11 +181,11 @@ json results_json(const ExperimentResults& results) {
   }
   json calibration = json::array();
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
-    for (const CoveragePoint& point : results.cells[c].calibration) {
+    for (const auto& [confidence, coverage] : results.cells[c].calibration) {
       calibration.push_back({{"method", results.spec.methods[results.grid.cells[c].method].name},
                              {"target", results.grid.cells[c].target},
-                             {"confidence", point.confidence},
-                             {"coverage", point.coverage}});
+                             {"confidence", confidence},
+                             {"coverage", coverage}});
     }
   }
   put_quantity(document, results.data.test.quantity());
@@ -246,6 +197,8 @@ json results_json(const ExperimentResults& results) {
   return document;
 }
 
+/// target, pool, pool_device, sampler, samples, clones, method, architecture, measured_ms, predicted_ms, lower_ms,
+/// upper_ms: the first trial of each.
 std::string predictions_csv(const ExperimentResults& results) {
   std::string text = "experiment,target,pool,pool_device,sampler,samples,clones,method,architecture";
   for (const char* column : {"measured", "predicted", "lower", "upper"}) {
@@ -267,6 +220,54 @@ std::string predictions_csv(const ExperimentResults& results) {
     }
   }
   return text;
+}
+
+}  // namespace
+
+Spread spread_of(const std::vector<double>& values) {
+  Spread spread;
+  double sum = 0, squares = 0;
+  for (const double value : values) {
+    if (std::isnan(value)) continue;
+    sum += value;
+    ++spread.count;
+  }
+  spread.mean = spread.count == 0 ? nan_of_none : sum / static_cast<double>(spread.count);
+  for (const double value : values) {
+    if (!std::isnan(value)) squares += (value - spread.mean) * (value - spread.mean);
+  }
+  spread.deviation = spread.count > 1 ? std::sqrt(squares / static_cast<double>(spread.count - 1)) : 0;
+  return spread;
+}
+
+Summary summarise(const ExperimentResults& results) {
+  Summary summary;
+  std::vector<std::array<Accumulator, summarised.size()>> accumulators;
+  for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
+    const GridCell& cell = results.grid.cells[c];
+    auto target = std::find(summary.targets.begin(), summary.targets.end(), cell.target);
+    if (target == summary.targets.end()) target = summary.targets.insert(target, cell.target);
+    const auto t = static_cast<std::size_t>(target - summary.targets.begin());
+
+    const Variant& variant = cell;
+    const auto found = std::find_if(summary.variants.begin(), summary.variants.end(),
+                                    [&](const VariantSummary& known) { return known.variant == variant; });
+    const auto v = static_cast<std::size_t>(found - summary.variants.begin());
+    if (found == summary.variants.end()) {
+      const bool ceiling = results.spec.methods[variant.method].all_samples;
+      summary.variants.push_back({variant, label_of(results.spec, variant), ceiling, {}, {}, {}, {}});
+      accumulators.emplace_back();
+    }
+    for (std::size_t m = 0; m < summarised.size(); ++m) {
+      accumulators[v][m].add(t, cell.trial, results.cells[c].metrics.*summarised[m].of_cell);
+    }
+  }
+  for (std::size_t v = 0; v < summary.variants.size(); ++v) {
+    for (std::size_t m = 0; m < summarised.size(); ++m) {
+      summary.variants[v].*summarised[m].of_variant = accumulators[v][m].summary(summary.targets.size());
+    }
+  }
+  return summary;
 }
 
 void write_results(const ExperimentResults& results, const std::filesystem::path& out) {

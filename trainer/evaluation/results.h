@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +18,6 @@ struct ExperimentResults {
   const nlohmann::json& description;     ///< spec, data hash, versions
 };
 
-/// One row a cell: experiment, trial, seed, target, pool, pool_device, sampler, samples, clones, method, predictor,
-/// mode, measured, architectures, acc1, acc5, acc10, rmse_ms, rmspe, mape, spearman, kendall, coverage90,
-/// relative_width90, data_sha256, tenshot, libtorch. Shares are 0…1; what a method does not have is empty. `samples` is
-/// what was asked for ("all": a ceiling), `measured` how many it came to.
-std::string results_csv(const ExperimentResults& results);
-
 /// Mean and standard deviation (n − 1; 0 of one) of a metric.
 struct Spread {
   double mean = 0;
@@ -33,19 +26,6 @@ struct Spread {
 };
 /// Over the values that are numbers; count 0 and NaN where there is none.
 Spread spread_of(const std::vector<double>& values);
-
-/// What differs between the rows of a table: a method with its pool, sampler, samples and clones.
-struct Variant {
-  std::size_t method = 0;
-  std::size_t pool = 0;
-  std::string sampler;
-  std::size_t samples = 0;
-  std::optional<int> clones;
-  bool operator==(const Variant& other) const {
-    return method == other.method && pool == other.pool && sampler == other.sampler && samples == other.samples &&
-           clones == other.clones;
-  }
-};
 
 /// A metric of a variant.
 struct MetricSummary {
@@ -70,12 +50,7 @@ Summary summarise(const ExperimentResults& results);
 /// `# name`, whether counters were simulated, description, what was run, tables with mean ± standard deviation and the
 /// best of each target in bold.
 std::string results_markdown(const ExperimentResults& results);
-nlohmann::json results_json(const ExperimentResults& results);
-/// target, pool, pool_device, sampler, samples, clones, method, architecture, measured_ms, predicted_ms, lower_ms,
-/// upper_ms: the first trial of each.
-std::string predictions_csv(const ExperimentResults& results);
-
-/// All four, as files.
+/// results.csv, results.json, predictions.csv and README.md.
 void write_results(const ExperimentResults& results, const std::filesystem::path& out);
 
 }  // namespace tenshot::trainer::evaluation

@@ -8,7 +8,6 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
-#include "nasbench/support/text.h"
 #include "trainer/core/json_field.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
@@ -101,7 +100,7 @@ Split split_of(const JsonField& value) {
 }
 
 PoolStrategy::Kind kind_of(const JsonField& value) {
-  const std::vector<std::string> names = pool_strategy_names();
+  const std::vector<std::string> names = {"others", "same-runtime", "other-runtimes", "other-families"};
   const std::string name = value.one_of(names);
   return static_cast<PoolStrategy::Kind>(std::find(names.begin(), names.end(), name) - names.begin());
 }
@@ -258,21 +257,15 @@ ExperimentSpec spec_of(const JsonField& value, const std::filesystem::path& fold
 
 /// Whoever reads a result has to see that it is not the whole experiment's: its name and description say so.
 void mark_as_quick(json& document) {
-  const auto text_of = [&](const char* key) {
-    return document.contains(key) && document[key].is_string() ? document[key].get<std::string>() : std::string();
-  };
-  if (document.contains("name") && document["name"].is_string()) document["name"] = text_of("name") + " (quick)";
-  if (document.contains("description") && !document["description"].is_string()) return;
-  const std::string description = text_of("description");
+  const auto name = document.find("name"), description = document.find("description");
+  if (name != document.end() && name->is_string()) *name = name->get<std::string>() + " (quick)";
+  if (description != document.end() && !description->is_string()) return;
+  const std::string given = document.value("description", "");
   document["description"] = "The small grid of `--quick`, to see that everything runs: not a result to report." +
-                            (description.empty() ? "" : " " + description);
+                            (given.empty() ? "" : " " + given);
 }
 
 }  // namespace
-
-std::vector<std::string> pool_strategy_names() {
-  return {"others", "same-runtime", "other-runtimes", "other-families"};
-}
 
 ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick) {
   json document = parse_json(text, file);

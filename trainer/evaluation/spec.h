@@ -100,7 +100,4 @@ struct ExperimentSpec {
 ExperimentSpec read_spec(const std::filesystem::path& path, bool quick);
 ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick);
 
-/// Names of PoolStrategy::Kind in specs: others, same-runtime, other-runtimes, other-families.
-std::vector<std::string> pool_strategy_names();
-
 }  // namespace tenshot::trainer::evaluation
