@@ -90,12 +90,14 @@ class RowSelection {
     const long long position = position_++;
     // A row whose fields are not the header's is left for ArchitectureColumn to name.
     if (!range_ || csv_.fields().size() != csv_.header().size()) return true;
-    const std::optional<long long> row = index_ ? parse_integer(csv_.fields()[*index_]) : position;
-    if (!row) {
-      const bool missing = trimmed(csv_.fields()[*index_]).empty();
-      findings.add(finding_at(csv_, *index_, missing ? Problem::missing : Problem::not_a_number));
-      return false;
+    std::optional<long long> row = position;
+    if (index_ != none) {
+      const std::string_view index = csv_.fields()[index_];
+      row = parse_integer(index);
+      if (!row)
+        findings.add(finding_at(csv_, index_, trimmed(index).empty() ? Problem::missing : Problem::not_a_number));
     }
+    if (!row) return false;
     first_ = std::min(first_, *row);
     last_ = std::max(last_, *row);
     const bool taken = *row >= range_->begin && *row < range_->end;
@@ -113,9 +115,11 @@ class RowSelection {
   }
 
  private:
+  static constexpr auto none = static_cast<std::size_t>(-1);
+
   const CsvReader& csv_;
   std::optional<RowRange> range_;
-  std::optional<std::size_t> index_;  ///< column
+  std::size_t index_ = none;  ///< the column that numbers the rows
   long long position_ = 0;
   long long first_ = std::numeric_limits<long long>::max();
   long long last_ = std::numeric_limits<long long>::min();

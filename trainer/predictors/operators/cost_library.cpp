@@ -356,16 +356,6 @@ PoolNumbers selection_of(const PoolNumbers& pool, const std::vector<Index>& netw
   return part;
 }
 
-void append(const Eigen::MatrixXd& more, Eigen::MatrixXd& rows) {
-  rows.conservativeResize(rows.rows() + more.rows(), Eigen::NoChange);
-  rows.bottomRows(more.rows()) = more;
-}
-
-void append(const Eigen::VectorXd& more, Eigen::VectorXd& values) {
-  values.conservativeResize(values.size() + more.size());
-  values.tail(more.size()) = more;
-}
-
 CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size_t>& devices) {
   CostLibrary part = library;
   part.known_costs.resize(0, 0);

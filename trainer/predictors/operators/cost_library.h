@@ -186,10 +186,6 @@ Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& plac
 /// hold at most half of the squares, or the first alone. With all, every latency of the pool could be computed from it.
 void keep_common_residuals(CostLibrary& library);
 
-/// Puts a value for each of some more devices, or networks, behind those of a library; rows of a matrix.
-void append(const Eigen::MatrixXd& more, Eigen::MatrixXd& rows);
-void append(const Eigen::VectorXd& more, Eigen::VectorXd& values);
-
 /// The library of some of its devices, as a prior: without known_costs.
 CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size_t>& devices);
 

@@ -175,6 +175,16 @@ void append_known(const PoolNumbers& numbers, const CostLibrary& own, CostLibrar
 
 }  // namespace
 
+void append(const Eigen::MatrixXd& more, Eigen::MatrixXd& rows) {
+  rows.conservativeResize(rows.rows() + more.rows(), Eigen::NoChange);
+  rows.bottomRows(more.rows()) = more;
+}
+
+void append(const Eigen::VectorXd& more, Eigen::VectorXd& values) {
+  values.conservativeResize(values.size() + more.size());
+  values.tail(more.size()) = more;
+}
+
 void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, const PosteriorOptions& options) {
   const std::vector<nasbench::Architecture> networks = datasets::latency_matrix(pool).architectures;
   const Places places =

@@ -18,17 +18,15 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 constexpr Index any_size = -1;
 
-void put(Archive& archive, const std::string& name, const Eigen::MatrixXd& matrix) {
-  const RowMajor rows = matrix;
-  const std::vector<double> values(rows.data(), rows.data() + rows.size());
-  archive.put(name, to_array(values, {matrix.rows(), matrix.cols()}));
+template <class Number>
+void put_as(Archive& archive, const std::string& name, const Eigen::MatrixXd& matrix) {
+  const Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = matrix.cast<Number>();
+  archive.put(name, to_array(std::vector<Number>(rows.data(), rows.data() + rows.size()), {rows.rows(), rows.cols()}));
 }
 
-void put(Archive& archive, const std::string& name, const Eigen::MatrixXd& matrix, Exactness exactness) {
-  if (exactness == Exactness::float64) return put(archive, name, matrix);
-  const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> floats = matrix.cast<float>();
-  const std::vector<float> values(floats.data(), floats.data() + floats.size());
-  archive.put(name, to_array(values, {matrix.rows(), matrix.cols()}));
+void put(Archive& archive, const std::string& name, const Eigen::MatrixXd& matrix,
+         Exactness exactness = Exactness::float64) {
+  (exactness == Exactness::float64 ? put_as<double> : put_as<float>)(archive, name, matrix);
 }
 
 /// The matrix called `name`: of these sizes, every value finite and in [least, most].
@@ -315,9 +313,8 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
     }
     if (static_cast<Index>(library.unmeasured.size()) != devices) unmeasured->fail("one list for each device");
   }
-  if (archive.has("library.known_costs")) {
+  if (archive.has("library.known_costs"))
     library.known_costs = get(archive, "library.known_costs", devices, features, 0);
-  }
   library.median_ms = get(archive, "library.median_ms", devices, 1, smallest);
   library.log_rms = get(archive, "library.log_rms", devices, 1, 0);
   library.differences = get(archive, "library.differences", devices, devices, 0);
@@ -337,9 +334,8 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   }
   library.known_share = known_share(archive);
   library.reach_variance = reach_variance(archive);
-  if (archive.has("library.error_scale")) {
+  if (archive.has("library.error_scale"))
     library.error_scale = get(archive, "library.error_scale", any_size, 1, 1 / most_error, most_error);
-  }
   library.kinds = get_kinds(archive, features, library.known.rows());
   if (library.kinds.empty()) return library;
   library.scale = feature_scale(map);

@@ -11,6 +11,7 @@
 #include "trainer/core/nnls.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/operators/expected_times.h"
+#include "trainer/predictors/operators/knowledge_growth.h"
 #include "trainer/predictors/operators/operator_times.h"
 #include "trainer/predictors/operators/own_operators.h"
 #include "trainer/predictors/operators/pool_costs.h"
