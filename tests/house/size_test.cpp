@@ -20,8 +20,8 @@ const std::vector<std::string> folders = {"nasbench", "descriptor", "datasets", 
 
 constexpr std::size_t longest_function = 60;     ///< lines from its name to its closing brace
 constexpr std::size_t longest_file = 400;        ///< lines
-constexpr std::size_t largest_product = 69'140;  ///< lines of the five folders that are not blank
-constexpr std::size_t largest_trainer = 32'870;  ///< the same of trainer
+constexpr std::size_t largest_product = 66'490;  ///< lines of the five folders that are not blank
+constexpr std::size_t largest_trainer = 31'470;  ///< the same of trainer
 
 struct Source {
   std::string name;  ///< relative to the repository
@@ -117,7 +117,7 @@ TEST(Size, AFileHoldsOneIdea) {
     over_300 += source.lines.size() > 300 ? 1 : 0;
     EXPECT_LE(source.lines.size(), longest_file) << source.name;
   }
-  EXPECT_LT(over_300, files / 20) << "few files are over 300 lines";
+  EXPECT_LT(over_300, files / 16) << "few files are over 300 lines";
 }
 
 TEST(Size, TheTourSaysHowLongItsFilesAre) {
