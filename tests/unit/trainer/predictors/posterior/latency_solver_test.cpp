@@ -81,13 +81,17 @@ TEST(RequireLatencies, NamesWhatIsWrong) {
   EXPECT_NO_THROW(require_latencies(1, {1}, "network"));
 }
 
-TEST(MeasurementNoise, IsADensityAtBothSpeeds) {
-  MixtureOptions options;
-  const MeasurementNoise noise(options);
+TEST(MeasurementErrors, HaveADensityAtBothSpeeds) {
+  constexpr double pi = 3.14159265358979323846, variance = 0.01, step = 1e-3;
   for (const double slow_step : {0.0, 0.2}) {
+    MeasurementErrors errors(MixtureOptions{});
+    errors.begin(Eigen::VectorXd::Constant(1, variance), slow_step);
     double sum = 0;
-    constexpr double step = 1e-3;
-    for (double error = -40; error < 40; error += step) sum += step * noise.at(error, 0.01, slow_step).density;
+    for (double error = -40; error < 40; error += step) {
+      errors.error = Eigen::VectorXd::Constant(1, error);
+      const double gaussian = -0.5 * (std::log(2 * pi * variance) + error * error / variance);
+      sum += step * std::exp(errors.corrected(gaussian));
+    }
     EXPECT_NEAR(sum, 1, 1e-4) << slow_step;
   }
 }
