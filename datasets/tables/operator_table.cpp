@@ -38,6 +38,7 @@ class Row {
  public:
   explicit Row(const Columns& columns) : csv_(columns.csv), columns_(columns) {}
 
+  const CsvReader& csv() const { return csv_; }
   std::string_view text(std::size_t column) const { return trimmed(csv_.fields()[column]); }
 
   /// The number in a field, or nothing where it is empty.
@@ -194,8 +195,7 @@ std::optional<std::int64_t> unpadded_size(const OperatorSpecification& op, const
   return largest;
 }
 
-using OperatorSink =
-    std::function<void(const std::string& network, OperatorSpecification operation, const CsvReader& csv)>;
+using OperatorSink = std::function<void(const std::string& network, OperatorSpecification operation, const Row& row)>;
 
 /// Hands every row of the table to `take`, in order.
 void read_operator_rows(std::string_view text, const std::string& file, const OperatorSink& take) {
@@ -220,7 +220,7 @@ void read_operator_rows(std::string_view text, const std::string& file, const Op
       }
       last->second = *index;
     }
-    take(name, row.specification(), csv);
+    take(name, row.specification(), row);
   }
   if (any) return;
   throw InputError(file + ": has no rows, expected one for each operator: " + std::string(expected_columns));
@@ -231,7 +231,7 @@ void read_operator_rows(std::string_view text, const std::string& file, const Op
 std::vector<nasbench::NamedNetwork> parse_operator_table(std::string_view text, const std::string& file) {
   std::vector<std::string> names;
   std::map<std::string, std::vector<OperatorSpecification>> operators;
-  read_operator_rows(text, file, [&](const std::string& network, OperatorSpecification operation, const CsvReader&) {
+  read_operator_rows(text, file, [&](const std::string& network, OperatorSpecification operation, const Row&) {
     if (operators.count(network) == 0) names.push_back(network);
     operators[network].push_back(std::move(operation));
   });
@@ -247,16 +247,15 @@ std::map<std::string, std::vector<OperatorLatency>> parse_operator_latencies(std
                                                                              const ColumnOfDevice& columns) {
   std::map<std::string, std::vector<OperatorLatency>> latencies;
   std::map<std::string, std::size_t> places;  // of the devices' columns
-  const auto take = [&](const std::string& network, const OperatorSpecification& operation, const CsvReader& csv) {
+  const auto take = [&](const std::string& network, const OperatorSpecification& operation, const Row& row) {
     for (const auto& [device, column] : columns) {
       const auto [place, is_new] = places.try_emplace(device);
-      if (is_new) place->second = csv.require(column, "a column of latencies in ms");
-      const std::string_view field = trimmed(csv.fields()[place->second]);
+      if (is_new) place->second = row.csv().require(column, "a column of latencies in ms");
+      const std::string_view field = row.text(place->second);
       if (field.empty()) continue;
       const auto value = parse_number(field);
       if (!value || !std::isfinite(*value) || *value <= 0) {
-        throw InputError(file + ":" + std::to_string(csv.line()) + ": column '" + column + "': is '" + excerpt(field) +
-                         "', expected a positive number or nothing");
+        row.fail(place->second, "'" + excerpt(field) + "', expected a positive number or nothing");
       }
       latencies[device].push_back({operation, *value, network});
     }

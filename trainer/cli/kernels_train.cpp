@@ -166,8 +166,8 @@ void learn_kernels(const OptionParser& options, const std::string& file, Learner
   if (!networks.empty()) compare(networks, model, whole, outcome);
   const MadeFolders made(out);
   save(predictor->to_archive(), out);
-  tell_people(std::to_string(table.samples.size()) + " kernels of " + std::to_string(model.types.size()) +
-              " kinds, " + std::to_string(table.refused) + " refused by the runtime are left out");
+  tell_people(std::to_string(table.samples.size()) + " kernels of " + std::to_string(model.types.size()) + " kinds, " +
+              std::to_string(table.refused) + " refused by the runtime are left out");
   outcome.set("samples", table.samples.size());
   outcome.set("refused", table.refused);
   outcome.written(out, "predictor", "tenshot predict --predictor " + out + " model.onnx");

@@ -1,10 +1,9 @@
-#include "descriptor/counters/counters.h"
-
 #include <gtest/gtest.h>
 
 #include <cerrno>
 #include <ostream>
 
+#include "descriptor/counters/counters.h"
 #include "tests/unit/descriptor/fake_tree.h"
 
 namespace tenshot::descriptor {
