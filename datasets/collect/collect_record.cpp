@@ -227,9 +227,11 @@ void require_measured_alike(const DeviceRuntime& found, const DeviceRuntime& wan
   }
   const bool same_device = found.runtime == wanted.runtime && found.batch == wanted.batch &&
                            found.threads == wanted.threads && found.input_shape == wanted.input_shape;
-  if (!same_device) different += std::string(different.empty() ? "" : "; ") + "another runtime, batch or resolution";
+  if (!same_device) {
+    different += std::string(different.empty() ? "" : "; ") + "another runtime, batch, number of threads or resolution";
+  }
   if (different.empty()) return;
-  throw InputError(file + ": was measured with " + different + "; choose another folder or id");
+  throw InputError(file + ": was measured with " + different + "; choose another folder or id, or the same settings");
 }
 
 std::string utc_now() {

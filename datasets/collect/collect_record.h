@@ -88,8 +88,8 @@ struct Conditions {
 /// Throws InputError that names `file` and every condition under which `found` was measured that is not `wanted`'s.
 void require_same_conditions(const Conditions& found, const Conditions& wanted, const std::string& file);
 
-/// Throws InputError that names `file` and what of the environment `conditions`, or of the device-runtime itself, is
-/// not as when `found` was measured.
+/// Throws InputError that names `file` and what differs: each of `conditions` that the environment of `found` does not
+/// hold with the same value, and whether the runtime, batch, threads or input shape differ.
 void require_measured_alike(const DeviceRuntime& found, const DeviceRuntime& wanted, const nlohmann::json& conditions,
                             const std::string& file);
 

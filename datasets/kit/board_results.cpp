@@ -188,11 +188,11 @@ std::string note(const KitNotes& notes, const std::string& key) {
 }
 
 std::vector<double> read_times(const std::filesystem::path& folder, const KitNotes& meta) {
-  const std::filesystem::path json = folder / "times.json", lines = folder / "times.txt",
+  const std::filesystem::path times_json = folder / "times.json", times_txt = folder / "times.txt",
                               perf_test = folder / "perf_test.txt";
   const double warmup_ms = parse_number(note(meta, "warmup_ms")).value_or(0);
-  if (is_file(json)) return times_from_json(read_file(json), json.string(), warmup_ms);
-  if (is_file(lines)) return times_from_lines(read_file(lines), lines.string());
+  if (is_file(times_json)) return times_from_json(read_file(times_json), times_json.string(), warmup_ms);
+  if (is_file(times_txt)) return times_from_lines(read_file(times_txt), times_txt.string());
   if (is_file(perf_test)) return times_from_perf_test(read_file(perf_test), perf_test.string());
   throw FormatError(folder.string() + ": has neither times.json, times.txt nor perf_test.txt");
 }

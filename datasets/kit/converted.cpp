@@ -53,7 +53,7 @@ fs::path second_file(const fs::path& file, const Format& format) {
 }
 
 std::vector<fs::path> files_in(const fs::path& folder) {
-  std::error_code error, ignored;
+  std::error_code error;
   std::vector<fs::path> files;
   for (const fs::path& file : entries_of(folder, &error)) {
     if (is_file(file)) files.push_back(file);

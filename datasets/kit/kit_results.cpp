@@ -5,6 +5,7 @@
 
 #include "datasets/kit/board_results.h"
 #include "datasets/pool/device_file.h"
+#include "descriptor/machine/machine.h"
 #include "descriptor/timing/timing.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
@@ -66,11 +67,6 @@ class Reader {
     return std::nullopt;
   }
 
-  static std::string first_line(const std::filesystem::path& file) {
-    const std::string text = read_file(file);
-    return text.substr(0, text.find('\n'));
-  }
-
   static NotedClocks clocks_of(const KitNotes& meta) {
     return {parse_integer(note(meta, "clocks_before")), parse_integer(note(meta, "clocks_after")),
             note(meta, "clocks_moved") == "no", note(meta, "clocks_fixed") != "no"};
@@ -92,7 +88,8 @@ class Reader {
   std::optional<descriptor::Timing> read_model(const KitModel& model) {
     const std::filesystem::path folder = results_folder_ / model.id;
     if (is_file(folder / "failed.txt")) {
-      return leave_out(KitProblem::failed, model, excerpt(first_line(folder / "failed.txt"), 200));
+      const std::string why = descriptor::first_line(folder / "failed.txt").value_or("");
+      return leave_out(KitProblem::failed, model, excerpt(why, 200));
     }
     const KitNotes meta = read_notes(folder / "meta.txt");
     // What the user did not convert was not to be measured.

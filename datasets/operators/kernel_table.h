@@ -30,7 +30,8 @@ inline constexpr const char* profiled_isolation = "profile";
 /// Nodes of a network that are the same operator, by what it is. A reshape moves nothing, and is none.
 std::map<std::string, std::vector<int>> equal_nodes(const nasbench::Network& network);
 
-/// The row of an operator that the runtime timed inside the network `name`, each run of each node that is equal.
+/// The row of the operator at `node`, from what the runtime told inside the network called `name`: `times_ms` are of
+/// every node that is equal to it, each of one run or a mean over runs.
 KernelRow profiled_row(const nasbench::Network& network, int node, const std::string& name,
                        std::vector<double> times_ms);
 

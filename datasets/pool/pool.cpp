@@ -54,8 +54,12 @@ constexpr const char* operators_name = "operators.csv";
 void write_operators_of(const fs::path& file, const std::vector<OperatorLatency>& latencies) {
   std::vector<KernelRow> rows;
   for (const OperatorLatency& latency : latencies) {
-    rows.push_back({nasbench::fusion_types(latency.operation).front(), latency.operation, profiled_isolation,
-                    latency.network, latency.latency_ms, 0, 0, ""});
+    KernelRow& row = rows.emplace_back();
+    row.kernel = nasbench::fusion_types(latency.operation).front();
+    row.leading = latency.operation;
+    row.isolation = profiled_isolation;
+    row.purpose = latency.network;
+    row.latency_ms = latency.latency_ms;
   }
   write_file_atomically(file, kernel_table(rows));
 }

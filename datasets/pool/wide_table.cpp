@@ -90,17 +90,19 @@ class RowSelection {
     const long long position = position_++;
     // A row whose fields are not the header's is left for ArchitectureColumn to name.
     if (!range_ || csv_.fields().size() != csv_.header().size()) return true;
-    std::optional<long long> row = position;
+    long long row = position;
     if (index_ != none) {
-      const std::string_view index = csv_.fields()[index_];
-      row = parse_integer(index);
-      if (!row)
-        findings.add(finding_at(csv_, index_, trimmed(index).empty() ? Problem::missing : Problem::not_a_number));
+      const std::string_view text = csv_.fields()[index_];
+      const std::optional<long long> index = parse_integer(text);
+      if (!index) {
+        findings.add(finding_at(csv_, index_, trimmed(text).empty() ? Problem::missing : Problem::not_a_number));
+        return false;
+      }
+      row = *index;
     }
-    if (!row) return false;
-    first_ = std::min(first_, *row);
-    last_ = std::max(last_, *row);
-    const bool taken = *row >= range_->begin && *row < range_->end;
+    first_ = std::min(first_, row);
+    last_ = std::max(last_, row);
+    const bool taken = row >= range_->begin && row < range_->end;
     any_taken_ = any_taken_ || taken;
     return taken;
   }

@@ -38,7 +38,6 @@ class Row {
  public:
   explicit Row(const Columns& columns) : csv_(columns.csv), columns_(columns) {}
 
-  const CsvReader& csv() const { return csv_; }
   std::string_view text(std::size_t column) const { return trimmed(csv_.fields()[column]); }
 
   /// The number in a field, or nothing where it is empty.
@@ -198,8 +197,7 @@ std::optional<std::int64_t> unpadded_size(const OperatorSpecification& op, const
 using OperatorSink = std::function<void(const std::string& network, OperatorSpecification operation, const Row& row)>;
 
 /// Hands every row of the table to `take`, in order.
-void read_operator_rows(std::string_view text, const std::string& file, const OperatorSink& take) {
-  CsvReader csv(text, file);
+void read_operator_rows(CsvReader& csv, const OperatorSink& take) {
   const Columns columns{csv};
   const Row row(columns);
   std::map<std::string, int> last_index;
@@ -223,15 +221,16 @@ void read_operator_rows(std::string_view text, const std::string& file, const Op
     take(name, row.specification(), row);
   }
   if (any) return;
-  throw InputError(file + ": has no rows, expected one for each operator: " + std::string(expected_columns));
+  throw InputError(csv.file() + ": has no rows, expected one for each operator: " + std::string(expected_columns));
 }
 
 }  // namespace
 
 std::vector<nasbench::NamedNetwork> parse_operator_table(std::string_view text, const std::string& file) {
+  CsvReader csv(text, file);
   std::vector<std::string> names;
   std::map<std::string, std::vector<OperatorSpecification>> operators;
-  read_operator_rows(text, file, [&](const std::string& network, OperatorSpecification operation, const Row&) {
+  read_operator_rows(csv, [&](const std::string& network, OperatorSpecification operation, const Row&) {
     if (operators.count(network) == 0) names.push_back(network);
     operators[network].push_back(std::move(operation));
   });
@@ -245,22 +244,22 @@ std::vector<nasbench::NamedNetwork> parse_operator_table(std::string_view text, 
 std::map<std::string, std::vector<OperatorLatency>> parse_operator_latencies(std::string_view text,
                                                                              const std::string& file,
                                                                              const ColumnOfDevice& columns) {
+  CsvReader csv(text, file);
+  std::map<std::string, std::size_t> places;
+  for (const auto& [device, column] : columns) places[device] = csv.require(column, "a column of latencies in ms");
   std::map<std::string, std::vector<OperatorLatency>> latencies;
-  std::map<std::string, std::size_t> places;  // of the devices' columns
   const auto take = [&](const std::string& network, const OperatorSpecification& operation, const Row& row) {
-    for (const auto& [device, column] : columns) {
-      const auto [place, is_new] = places.try_emplace(device);
-      if (is_new) place->second = row.csv().require(column, "a column of latencies in ms");
-      const std::string_view field = row.text(place->second);
+    for (const auto& [device, place] : places) {
+      const std::string_view field = row.text(place);
       if (field.empty()) continue;
       const auto value = parse_number(field);
       if (!value || !std::isfinite(*value) || *value <= 0) {
-        row.fail(place->second, "'" + excerpt(field) + "', expected a positive number or nothing");
+        row.fail(place, "'" + excerpt(field) + "', expected a positive number or nothing");
       }
       latencies[device].push_back({operation, *value, network});
     }
   };
-  read_operator_rows(text, file, take);
+  read_operator_rows(csv, take);
   return latencies;
 }
 

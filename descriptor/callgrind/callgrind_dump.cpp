@@ -1,13 +1,12 @@
 #include "descriptor/callgrind/callgrind_dump.h"
 
-#include <iterator>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -24,11 +23,6 @@ struct Line {
   throw FormatError(file + (line == no_line ? "" : ":" + std::to_string(line)) + ": " + message);
 }
 
-std::vector<std::string> words(std::string_view text) {
-  std::istringstream words{std::string(text)};
-  return {std::istream_iterator<std::string>(words), {}};
-}
-
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 /// Long numbers and strange bytes of a damaged file do not belong into a message as they are.
@@ -41,7 +35,8 @@ std::string shown(std::string_view text) {
 
 /// Counts may be fewer than events: the format leaves zeros at the end out.
 std::map<std::string, double> counts_of(const Line& events, const Line& summary, const std::string& file) {
-  const std::vector<std::string> names = words(events.text), counts = words(summary.text);
+  const auto names = words_of<std::vector<std::string>>(std::string(events.text));
+  const auto counts = words_of<std::vector<std::string>>(std::string(summary.text));
   if (names.empty()) fail(file, events.number, "'events:' names no event");
   if (counts.size() > names.size()) {
     fail(file, summary.number,

@@ -90,7 +90,7 @@ void read_subject(const JsonReader& reader, ColdSubject& subject) {
   subject.network = cold_network_from(reader.require("network", "a network"), reader.file());
 }
 
-/// `document` with its format and what it is of.
+/// The text of a file: the fields of `document`, its format, and what is started.
 std::string document_text(json document, std::string_view format, const ColdSubject& subject, int indentation) {
   document["format"] = format;
   for (const auto& [key, text] : subject_texts) document[key] = subject.*text;

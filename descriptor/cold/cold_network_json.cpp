@@ -38,13 +38,6 @@ json to_json(const ColdLayer& layer) {
   return object;
 }
 
-/// The number of one of the network's tensors.
-int tensor_of(const JsonReader& reader, const char* key, const json& value, const ColdNetwork& network) {
-  const int number = reader.whole_number_of(value, reader.full(key), 0);
-  if (number >= static_cast<int>(network.tensors.size())) reader.fail(key, "numbers of tensors", value);
-  return number;
-}
-
 class LayerReader {
  public:
   LayerReader(const JsonReader& reader, const ColdNetwork& network) : reader_(reader), network_(network) {}
@@ -52,10 +45,8 @@ class LayerReader {
   ColdLayer read() {
     layer_.kind = kind();
     layer_.name = reader_.text("name", "");
-    for (const json& input : reader_.array("inputs")) {
-      layer_.inputs.push_back(tensor_of(reader_, "inputs", input, network_));
-    }
-    layer_.output = tensor_of(reader_, "output", reader_.require("output", "the number of a tensor"), network_);
+    for (const json& input : reader_.array("inputs")) layer_.inputs.push_back(tensor("inputs", input));
+    layer_.output = tensor("output", reader_.require("output", "the number of a tensor"));
     layer_.count_padding = reader_.whole_number("count_padding", 0, 0) != 0;
     layer_.groups = reader_.whole_number("groups", 1, 1);
     layer_.axis = reader_.whole_number("axis", 0, 1);
@@ -76,6 +67,12 @@ class LayerReader {
       if (text == kind_names[i]) return static_cast<ColdKind>(i);
     }
     reader_.fail("kind", "one of " + joined(kind_names), reader_.require("kind", "a kind of layer"));
+  }
+
+  int tensor(const char* key, const json& value) const {
+    const int number = reader_.whole_number_of(value, reader_.full(key), 0);
+    if (number >= static_cast<int>(network_.tensors.size())) reader_.fail(key, "numbers of tensors", value);
+    return number;
   }
 
   void read_window() {

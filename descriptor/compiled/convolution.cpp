@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "descriptor/compiled/kernel_makers.h"
 #include "descriptor/compiled/layout.h"
@@ -211,11 +212,14 @@ std::optional<CompiledKernel> indirect_convolution(const ColdNetwork& network, c
   const int channels = found->window.channels / groups, columns = found->window.out_channels / groups;
   const auto rows = static_cast<std::size_t>(taps) * static_cast<std::size_t>(channels);
   const Group group{channels, columns, static_cast<std::size_t>(rounded_up(columns, step)) * rows};
-  const Pieces pieces(found->window, groups);
-  return CompiledKernel{
-      [=, &code](const Arguments& arguments) { convolve(pieces, group, groups, *found, code, arguments); },
-      pieces.scratch_bytes(), [=](const float* raw, float* ready) { pack(group, groups, taps, step, raw, ready); },
-      static_cast<std::size_t>(groups) * group.weights * sizeof(float)};
+  Pieces pieces(found->window, groups);
+  const std::size_t scratch_bytes = pieces.scratch_bytes();
+  return CompiledKernel{[=, &code, pieces = std::move(pieces)](const Arguments& arguments) {
+                          convolve(pieces, group, groups, *found, code, arguments);
+                        },
+                        scratch_bytes,
+                        [=](const float* raw, float* ready) { pack(group, groups, taps, step, raw, ready); },
+                        static_cast<std::size_t>(groups) * group.weights * sizeof(float)};
 }
 
 std::optional<CompiledKernel> depthwise_convolution(const ColdNetwork& network, const ColdLayer& layer,

@@ -85,7 +85,7 @@ std::optional<CompiledKernel> pair_of(const ColdNetwork& network, const ColdLaye
   }};
 }
 
-/// Of numbers that lie `inner` apart.
+/// The softmax of one row, whose numbers lie `view.inner` apart.
 void softmax_of_row(const AxisView& view, const float* input, float* output) {
   const std::int64_t end = view.extent * view.inner;
   float greatest = input[0], sum = 0;
@@ -192,11 +192,12 @@ std::optional<CompiledKernel> compiled_pool(const ColdNetwork& network, const Co
   if ((!greatest && layer.kind != ColdKind::average_pool) || !has_images(network, layer)) return std::nullopt;
   if (!layer.activation.name.empty()) return std::nullopt;
   const Window window = window_of(network, layer);
-  const std::vector<Segment> segments = window.segments();
+  std::vector<Segment> segments = window.segments();
   for (const Segment& segment : segments) {
     if (segment.rows * segment.columns == 0) return std::nullopt;  // a window outside the image
   }
-  const auto execute = [=, &code, counts_padding = layer.count_padding](const Arguments& arguments) {
+  const bool counts_padding = layer.count_padding;
+  auto execute = [=, &code, segments = std::move(segments)](const Arguments& arguments) {
     auto** taps = reinterpret_cast<const float**>(arguments.scratch);
     PoolTask task;
     task.taps = taps;
@@ -212,7 +213,7 @@ std::optional<CompiledKernel> compiled_pool(const ColdNetwork& network, const Co
       code.pool(task);
     }
   };
-  return CompiledKernel{execute, static_cast<std::size_t>(window.taps()) * sizeof(float*)};
+  return CompiledKernel{std::move(execute), static_cast<std::size_t>(window.taps()) * sizeof(float*)};
 }
 
 }  // namespace tenshot::descriptor

@@ -78,8 +78,19 @@ Window window_of(const ColdNetwork& network, const ColdLayer& layer) {
   Shape out = shape_of(network, layer.output);
   if (out.size() == 2) out.insert(out.end(), {1, 1});
   const auto number = [](std::int64_t value) { return static_cast<int>(value); };
-  return {number(in[0]),  number(in[1]), number(in[2]), number(in[3]),  number(out[1]), number(out[2]),
-          number(out[3]), layer.kernel,  layer.stride,  layer.dilation, layer.padding};
+  Window window;
+  window.images = number(in[0]);
+  window.channels = number(in[1]);
+  window.height = number(in[2]);
+  window.width = number(in[3]);
+  window.out_channels = number(out[1]);
+  window.out_height = number(out[2]);
+  window.out_width = number(out[3]);
+  window.kernel = layer.kernel;
+  window.stride = layer.stride;
+  window.dilation = layer.dilation;
+  window.padding = layer.padding;
+  return window;
 }
 
 }  // namespace tenshot::descriptor

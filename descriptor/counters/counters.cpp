@@ -175,18 +175,21 @@ CountedValue interpret(std::string_view event, const RawCount& raw) {
   return value;
 }
 
+void CounterGroup::Close::operator()(const int* descriptor) const {
+  close(*descriptor);
+  delete descriptor;
+}
+
 CounterGroup::Event CounterGroup::open_event(const std::string& name, const std::vector<int>& threads, int cpu) {
   perf_event_attr attributes = encode(name);
   Event event;
   event.name = name;
+  event.descriptors.reserve(threads.size());
   for (const int thread : threads) {
     constexpr int no_group = -1;
     const long number = syscall(SYS_perf_event_open, &attributes, thread, cpu, no_group, PERF_FLAG_FD_CLOEXEC);
     if (number >= 0) {
-      event.descriptors.emplace_back(new int(static_cast<int>(number)), [](const int* descriptor) {
-        close(*descriptor);
-        delete descriptor;
-      });
+      event.descriptors.emplace_back(new int(static_cast<int>(number)));
       continue;
     }
     if (errno == ESRCH && threads.size() > 1) continue;  // it has ended since it was listed

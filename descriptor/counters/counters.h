@@ -82,9 +82,12 @@ class CounterGroup {
   std::vector<std::string> unavailable() const;
 
  private:
+  struct Close {
+    void operator()(const int* descriptor) const;
+  };
   struct Event {
     std::string name;
-    std::vector<std::shared_ptr<const int>> descriptors;  // one a thread; closed with the last that refers to it
+    std::vector<std::unique_ptr<const int, Close>> descriptors;  // one a thread
     std::string unavailable;
     RawCount at_start;  // counts only grow: resetting them would leave those of threads that have ended
   };

@@ -182,7 +182,11 @@ FusionFindings detect_fusion(const TimeCase& time_case, const FusionDetectionOpt
 }
 
 TimeCase time_on(const Runtime& runtime, const RuntimeOptions& options, int runs) {
-  return [&runtime, options, timing = TimingOptions{2, 0, runs, runs}](const FusionCase& one) {
+  TimingOptions timing;
+  timing.warmup_runs = 2;
+  timing.warmup_ms = 0;
+  timing.minimum_runs = timing.maximum_runs = runs;
+  return [&runtime, options, timing](const FusionCase& one) {
     const std::shared_ptr<PreparedNetwork> apart = runtime.prepare(one.apart, options);
     const std::shared_ptr<PreparedNetwork> together = runtime.prepare(one.together, options);
     auto round = [apart, together, timing] {

@@ -65,7 +65,10 @@ IsolatedTiming time_signed(const Runtime& runtime, const std::vector<SignedNetwo
   const Clock::time_point begin = Clock::now();
   std::vector<std::unique_ptr<PreparedNetwork>> prepared;
   for (const SignedNetwork& network : networks) prepared.push_back(runtime.prepare(network.network, options.runtime));
-  const TimingOptions timing{1, 0, options.runs, options.runs};
+  TimingOptions timing;
+  timing.warmup_runs = 1;
+  timing.warmup_ms = 0;
+  timing.minimum_runs = timing.maximum_runs = options.runs;
   for (const auto& network : prepared) {
     for (int run = 0; run < 3; ++run) network->run();  // executors profile and compile in the first runs
   }

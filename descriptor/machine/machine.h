@@ -7,7 +7,7 @@
 
 namespace tenshot::descriptor {
 
-/// First line of a file of /proc or /sys, without blanks around it; nothing when it cannot be read.
+/// First line of a file, without blanks around it; nothing when it cannot be read.
 std::optional<std::string> first_line(const std::filesystem::path& path);
 
 /// What the processor calls itself ("unknown CPU" where the system does not say).

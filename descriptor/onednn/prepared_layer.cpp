@@ -175,7 +175,7 @@ PreparedLayer::PreparedLayer(const ColdNetwork& network, const ColdLayer& layer,
 }
 
 void PreparedLayer::use_compiled(const ColdNetwork& network, const ColdLayer& layer, const std::string& name) {
-  const std::optional<CompiledKernel> kernel = compiled_kernel(network, layer, name);
+  std::optional<CompiledKernel> kernel = compiled_kernel(network, layer, name);
   if (!kernel) throw no_kernel(layer, name);
   if (layer.has_weights()) {
     const nasbench::Shape weights = weight_shape(network, layer);
@@ -185,13 +185,14 @@ void PreparedLayer::use_compiled(const ColdNetwork& network, const ColdLayer& la
   transforms_ = kernel->transform != nullptr;
   weight_bytes_ = transforms_ ? kernel->weight_bytes : raw_weight_bytes_;
   if (transforms_) {
-    transform_ = [transform = kernel->transform](const char* raw, char* ready, dnnl::stream&) {
+    transform_ = [transform = std::move(kernel->transform)](const char* raw, char* ready, dnnl::stream&) {
       transform(reinterpret_cast<const float*>(raw), reinterpret_cast<float*>(ready));
     };
   }
-  execute_ = [kernel = *kernel, inputs = layer.inputs, output = layer.output, weight_bytes = weight_bytes_,
+  execute_ = [execute = std::move(kernel->execute), scratch_bytes = kernel->scratch_bytes, inputs = layer.inputs,
+              output = layer.output, weight_bytes = weight_bytes_,
               has_weights = has_weights()](ExecutionMemory& memory, const char* weights) {
-    memory.scratch.require(kernel.scratch_bytes);
+    memory.scratch.require(scratch_bytes);
     CompiledKernel::Arguments arguments;
     for (const int input : inputs) arguments.inputs.push_back(static_cast<const float*>(memory.at(input)));
     if (has_weights) {
@@ -200,7 +201,7 @@ void PreparedLayer::use_compiled(const ColdNetwork& network, const ColdLayer& la
     }
     arguments.output = static_cast<float*>(memory.at(output));
     arguments.scratch = memory.scratch.data();
-    kernel.execute(arguments);
+    execute(arguments);
   };
 }
 

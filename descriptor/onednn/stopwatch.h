@@ -8,14 +8,6 @@
 
 namespace tenshot::descriptor {
 
-/// Time of one call, milliseconds.
-template <class Work>
-double time_ms(const Work& work) {
-  const Clock::time_point start = Clock::now();
-  work();
-  return milliseconds_since(start);
-}
-
 /// Median time of several calls, milliseconds.
 template <class Work>
 double median_ms(int repetitions, const Work& work) {

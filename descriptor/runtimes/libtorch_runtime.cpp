@@ -11,7 +11,6 @@
 #include <filesystem>
 
 #include "descriptor/runtimes/libtorch_network.h"
-#include "descriptor/runtimes/runnable.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
@@ -121,8 +120,8 @@ std::string openblas(const std::string& path) {
     if (start != std::string::npos) version = text.substr(start, text.find(' ', start + 1) - start);
   }
   std::string detail;
-  for (const char* threading : {"serial", "pthread", "openmp"}) {
-    if (path.find(threading) != std::string::npos) detail = threading;
+  for (const char* threading : {"openmp", "pthread", "serial"}) {
+    if (detail.empty() && path.find(threading) != std::string::npos) detail = threading;
   }
   if (auto* core = symbol<char*()>(path, "openblas_get_corename")) {
     detail += (detail.empty() ? "" : ", ") + std::string(core());

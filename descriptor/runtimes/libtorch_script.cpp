@@ -50,13 +50,15 @@ class ScriptNetwork final : public LibTorchNetwork {
 }  // namespace
 
 torch::jit::Module compiled_module(std::string_view runtime, const Network& network, const RuntimeOptions& options) {
+  if (runtime != "libtorch-frozen" && runtime != "libtorch-optimized" && runtime != "libtorch-xnnpack") {
+    throw InputError("'" + std::string(runtime) + "' is no runtime that compiles to TorchScript; those are " +
+                     "libtorch-frozen, libtorch-optimized, libtorch-xnnpack");
+  }
   torch::jit::Module frozen = torch::jit::freeze(scripted(network, options));
   if (runtime == "libtorch-frozen") return frozen;
   if (runtime == "libtorch-optimized") return torch::jit::optimize_for_inference(frozen);
   // Frozen first: the rewrite itself folds batch normalisation only where it is a submodule of its own.
-  if (runtime == "libtorch-xnnpack") return torch::jit::optimizeForMobile(frozen);
-  throw InputError("'" + std::string(runtime) + "' is no runtime that compiles to TorchScript; those are " +
-                   "libtorch-frozen, libtorch-optimized, libtorch-xnnpack");
+  return torch::jit::optimizeForMobile(frozen);
 }
 
 std::unique_ptr<PreparedNetwork> prepare_scripted(std::string_view runtime, const Network& network,

@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "descriptor/runtimes/runnable.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"

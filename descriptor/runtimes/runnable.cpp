@@ -5,7 +5,6 @@
 #include <set>
 #include <tuple>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::descriptor {
@@ -133,23 +132,6 @@ std::string why_not_runnable(const NetworkNode& node) {
     case OperatorKind::shuffle: return s.output.size() == 4 ? "" : "channels of images alone are shuffled";
     default: return "";
   }
-}
-
-void require_threads(const RuntimeOptions& options) {
-  if (options.threads < 1) throw InputError("threads is " + std::to_string(options.threads) + "; expected at least 1");
-}
-
-void require_images(const nasbench::Network& network, std::string_view runtime) {
-  for (const nasbench::NetworkInput& input : network.inputs) {
-    if (input.type.type == nasbench::ElementType::float32 && !input.type.shape.empty()) continue;
-    throw InputError("input '" + input.name + "': " + std::string(runtime) + " takes images in float32");
-  }
-}
-
-void require_values(const std::vector<float>& input, std::int64_t expected) {
-  if (static_cast<std::int64_t>(input.size()) == expected) return;
-  throw InputError("the network's input has " + std::to_string(expected) +
-                   " values (batch x channels x height x width), found " + std::to_string(input.size()));
 }
 
 }  // namespace tenshot::descriptor

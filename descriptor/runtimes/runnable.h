@@ -3,10 +3,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "descriptor/runtimes/runtime.h"
 #include "nasbench/graph/network.h"
 
 namespace tenshot::descriptor {
@@ -20,12 +18,6 @@ std::string describe(const nasbench::NetworkNode& node);
 
 /// Why neither LibTorch's operators nor TorchScript cover the node; empty where they do.
 std::string why_not_runnable(const nasbench::NetworkNode& node);
-
-/// Throw InputError where there is no thread to run on, where an input is not of images in float32, which is all that
-/// `runtime` takes, and where the inputs of a network, together, have another number of values.
-void require_threads(const RuntimeOptions& options);
-void require_images(const nasbench::Network& network, std::string_view runtime);
-void require_values(const std::vector<float>& input, std::int64_t expected);
 
 /// Zeros above and below are as many, and left and right.
 bool is_symmetric(const nasbench::Padding& padding);

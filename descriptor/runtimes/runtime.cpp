@@ -48,6 +48,23 @@ std::unique_ptr<Runtime> make_runtime(std::string_view name) {
   throw InputError("no runtime '" + std::string(name) + "'; there are " + joined(runtime_names()));
 }
 
+void require_threads(const RuntimeOptions& options) {
+  if (options.threads < 1) throw InputError("threads is " + std::to_string(options.threads) + "; expected at least 1");
+}
+
+void require_images(const nasbench::Network& network, std::string_view runtime) {
+  for (const nasbench::NetworkInput& input : network.inputs) {
+    if (input.type.type == nasbench::ElementType::float32 && !input.type.shape.empty()) continue;
+    throw InputError("input '" + input.name + "': " + std::string(runtime) + " takes images in float32");
+  }
+}
+
+void require_values(const std::vector<float>& input, std::int64_t expected) {
+  if (static_cast<std::int64_t>(input.size()) == expected) return;
+  throw InputError("the network's input has " + std::to_string(expected) +
+                   " values (batch x channels x height x width), found " + std::to_string(input.size()));
+}
+
 void write_weights_file(const std::filesystem::path& path, const nasbench::Network& network, std::uint64_t seed) {
   std::string bytes(header, '\0');
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {

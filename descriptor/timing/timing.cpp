@@ -20,12 +20,6 @@ double quantile(const std::vector<double>& sorted, double fraction) {
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-double time_of(const std::function<void()>& run) {
-  const Clock::time_point start = Clock::now();
-  run();
-  return milliseconds_since(start);
-}
-
 /// The largest k with P(Binomial(n, ½) < k) ≤ 2.5 %; zero when there is none.
 std::size_t lower_rank(std::size_t n) {
   const double log_half_to_n = -static_cast<double>(n) * std::log(2.0);
@@ -63,7 +57,7 @@ void warm_up(const std::function<void()>& run, const TimingOptions& options) {
     }
     best_before = std::min(best_before, last_but_one);
     last_but_one = last;
-    last = time_of(run);
+    last = time_ms(run);
   }
 }
 
@@ -136,7 +130,7 @@ class Turn {
  private:
   bool warm_up_all() {
     for (const std::function<void()>& network : networks_) {
-      warmup_ms_.push_back(time_of([&] { warm_up(network, options_); }));
+      warmup_ms_.push_back(time_ms([&] { warm_up(network, options_); }));
       if (!go_on_()) return false;
     }
     warm_up(watch_.sentinel, options_);
@@ -165,7 +159,7 @@ class Turn {
     const Clock::time_point start = Clock::now();
     std::vector<double> times_ms;
     watch_.sentinel();
-    for (int i = 0; i < runs; ++i) times_ms.push_back(time_of(watch_.sentinel));
+    for (int i = 0; i < runs; ++i) times_ms.push_back(time_ms(watch_.sentinel));
     last_look_s_ = seconds * milliseconds_since(start);
     found_.sentinel_s += last_look_s_;
     return summarise(std::move(times_ms)).median_ms;
@@ -182,7 +176,7 @@ class Turn {
       if (settled_[n]) continue;
       const Clock::time_point start = Clock::now();
       networks_[n]();
-      while (times_ms.back().size() < visit.runs) times_ms.back().push_back(time_of(networks_[n]));
+      while (times_ms.back().size() < visit.runs) times_ms.back().push_back(time_ms(networks_[n]));
       visit_ms_[n] = milliseconds_since(start);
       if (!go_on_()) return false;
     }
@@ -251,14 +245,14 @@ Interval median_interval(const std::vector<double>& sorted) {
 
 Timing measure(const std::function<void()>& run, const TimingOptions& options) {
   require_usable(options);
-  const double warmup_ms = time_of([&] { warm_up(run, options); });
+  const double warmup_ms = time_ms([&] { warm_up(run, options); });
   std::vector<double> run_times_ms;
   run_times_ms.reserve(static_cast<std::size_t>(options.maximum_runs));
   const auto maximum = static_cast<std::size_t>(options.maximum_runs);
   auto next_check = static_cast<std::size_t>(options.minimum_runs);
   const Clock::time_point loop_start = Clock::now();
   while (run_times_ms.size() < maximum) {
-    run_times_ms.push_back(time_of(run));
+    run_times_ms.push_back(time_ms(run));
     if (run_times_ms.size() < next_check) continue;
     if (precise_enough(run_times_ms, options.relative_precision)) break;
     next_check += std::max<std::size_t>(5, next_check / 10);  // sorting after every run would cost short networks much

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -61,6 +60,7 @@ class LayerReader {
   /// That of the names which the parameter is the number of; 0 where it is left out.
   const char* one_of(std::initializer_list<const char*> names, std::int64_t key) const;
   std::vector<std::int64_t> list(std::int64_t key) const;
+  /// The numbers of an array as they are; none where it is left out. list() gives them as whole numbers.
   const std::vector<double>& numbers(std::int64_t key) const;
 
   // Inputs. Throw FormatError where there is no such one.
@@ -83,7 +83,7 @@ class LayerReader {
   /// The next output.
   void give(const Source& source) { given_.push_back({source, builder_.type(source).shape, false}); }
   /// The next output, computed by what follows as well: 0 nothing, 1 ReLU, 2 leaky, 3 clip, 4 sigmoid, 5 Mish, 6 hard
-  /// swish, 7 GELU. Its number is parameter 9, its own numbers are the array 10.
+  /// swish, 7 GELU. Parameter 9 says which, and the array 10 has its numbers.
   void give_activated(const Source& source);
   /// The next output is an input.
   void give_input(std::size_t i) { given_.push_back(input(i)); }

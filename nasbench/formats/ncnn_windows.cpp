@@ -33,16 +33,17 @@ Source as_image(LayerReader& layer) {
 }
 
 /// An image of one row as a signal, where the layer is of signals.
-Source as_layer_has_it(LayerReader& layer, const Source& image) {
+Source as_signal_if_flat(LayerReader& layer, const Source& image) {
+  if (!is_flat(layer)) return image;
   const Shape shape = layer.builder().type(image).shape;
-  return is_flat(layer) ? layer.builder().reshape(layer.name() + "_signal", image, {1, shape[1], shape[3]}) : image;
+  return layer.builder().reshape(layer.name() + "_signal", image, {1, shape[1], shape[3]});
 }
 
 /// The layer's window along width, height and depth.
-std::array<AxisWindow, 3> axes_of(const LayerReader& layer, const WindowKeys& keys) {
-  std::array<AxisWindow, 3> axes = {{{0}}};
+std::array<AxisWindow, 3> axis_windows(const LayerReader& layer, const WindowKeys& keys) {
+  std::array<AxisWindow, 3> axes = {};
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const AxisWindow& usual = axes[0];
+    const AxisWindow usual = i == 0 ? AxisWindow{0} : axes[0];  // no kernel is usual; height and depth follow the width
     const int before = layer.whole(keys[i].before, usual.before);
     axes[i] = {layer.whole(keys[i].kernel, usual.kernel), layer.whole(keys[i].stride, usual.stride),
                layer.whole(keys[i].dilation, usual.dilation), before, layer.whole(keys[i].behind, before)};
@@ -52,7 +53,7 @@ std::array<AxisWindow, 3> axes_of(const LayerReader& layer, const WindowKeys& ke
 
 /// The layer's window on an image.
 WindowOptions window_of(const LayerReader& layer, const WindowKeys& keys) {
-  auto [w, h, depth] = axes_of(layer, keys);
+  auto [w, h, depth] = axis_windows(layer, keys);
   if (is_flat(layer)) h = {};
   return {
       {h.kernel, w.kernel}, {h.stride, w.stride}, {h.before, w.before, h.behind, w.behind}, {h.dilation, w.dilation}};
@@ -72,7 +73,7 @@ Shape volume_shape(const LayerReader& layer, std::int64_t channels, const Window
   if (volume.size() != 5) reject({"it takes a volume, found ", volume});
   Shape shape = {1, channels};
   for (std::size_t i = 2; i < volume.size(); ++i) {
-    const AxisWindow axis = axes_of(layer, keys)[4 - i];
+    const AxisWindow axis = axis_windows(layer, keys)[4 - i];
     require_window({{axis.kernel, 1}, {axis.stride, 1}, {axis.before, 0, axis.behind, 0}, {axis.dilation, 1}});
     shape.push_back(extent(volume[i], axis));
   }
@@ -128,13 +129,13 @@ template <class Plain>
 void give_convolved(LayerReader& layer, const Source& image, const Shape& weights, const char* name,
                     const Plain& plain) {
   if (weights.empty() || layer.is_constant(1)) {
-    return layer.give_activated(as_layer_has_it(layer, plain(layer.builder(), image)));
+    return layer.give_activated(as_signal_if_flat(layer, plain(layer.builder(), image)));
   }
   NetworkNode node = layer.node(OperatorKind::opaque, shape_of(layer, image, plain), name);
   node.operation.constants.clear();
   node.inputs = {image, layer.builder().reshape(layer.name() + "_weights", layer.source(1), weights)};
   if (layer.size() > 2 && !layer.is_constant(2)) node.inputs.push_back(layer.source(2));
-  layer.give_activated(as_layer_has_it(layer, layer.builder().append(std::move(node))));
+  layer.give_activated(as_signal_if_flat(layer, layer.builder().append(std::move(node))));
 }
 
 Source global_pool(LayerReader& layer, const Source& image, bool maximum, bool keep_positions) {
@@ -204,7 +205,7 @@ void deformable_convolution(LayerReader& layer) {
 /// The windows of an image as columns of a matrix; columns as windows that are added up.
 void unfold(LayerReader& layer) {
   require_window(window_of(layer, convolution_keys));
-  const auto [w, h, depth] = axes_of(layer, convolution_keys);
+  const auto [w, h, depth] = axis_windows(layer, convolution_keys);
   const Shape& from = layer.shape();
   const std::int64_t area = std::int64_t{h.kernel} * w.kernel;
   const bool folds = layer.type() == "Fold";
@@ -235,7 +236,7 @@ void volume_convolution(LayerReader& layer) {
   const int groups = groups_of(layer);
   require_groups(groups, in, units);
   NetworkNode node = layer.node(OperatorKind::opaque, output, transposed ? "ConvTranspose" : "Conv");
-  const auto [w, h, depth] = axes_of(layer, convolution_keys);
+  const auto [w, h, depth] = axis_windows(layer, convolution_keys);
   node.operation.constants = {
       {transposed ? in : units, (transposed ? units : in) / groups, depth.kernel, h.kernel, w.kernel}};
   if (layer.whole(5, 0) != 0) node.operation.constants.push_back({units});
@@ -271,7 +272,7 @@ void pooling(LayerReader& layer) {
   const Shape shape = layer.builder().type(image).shape;
   const bool maximum = layer.whole(0, 0) == 0;
   if (layer.whole(4, 0) != 0) return layer.give(global_pool(layer, image, maximum, false));
-  if (layer.whole(7, 0) != 0) return layer.give(as_layer_has_it(layer, adaptive_pool(layer, image, maximum)));
+  if (layer.whole(7, 0) != 0) return layer.give(as_signal_if_flat(layer, adaptive_pool(layer, image, maximum)));
   PoolOptions options;
   options.window = window_of(layer, pooling_keys);
   options.count_padding = layer.whole(6, 0) != 0;
@@ -293,7 +294,7 @@ void pooling(LayerReader& layer) {
   }
   const Source pooled = maximum ? layer.builder().max_pool(layer.name(), image, options)
                                 : layer.builder().average_pool(layer.name(), image, options);
-  layer.give(as_layer_has_it(layer, pooled));
+  layer.give(as_signal_if_flat(layer, pooled));
 }
 
 /// Statistics of each channel, the mean and perhaps the deviation, or the parts of a pyramid of 1, 4, 16 and so on.

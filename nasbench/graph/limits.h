@@ -14,14 +14,15 @@
 
 namespace tenshot::nasbench {
 
-// What readers of strangers' network files check before they compute with a number.
+// What readers of strangers' network files check before they compute with a number, and how they refuse.
 
 /// A part of a message: text, a number, or a shape.
 struct MessagePart {
   MessagePart(const char* text) : text(text) {}
   MessagePart(std::string text) : text(std::move(text)) {}
   MessagePart(std::string_view text) : text(text) {}
-  template <class Number, class = std::enable_if_t<std::is_integral_v<Number>>>
+  template <class Number, class = std::enable_if_t<std::is_integral_v<Number> && !std::is_same_v<Number, char> &&
+                                                   !std::is_same_v<Number, bool>>>
   MessagePart(Number number) : text(std::to_string(number)) {}
   MessagePart(const Shape& shape) : text(format(shape)) {}
   std::string text;

@@ -1,3 +1,5 @@
+// The steps that one ONNX node is written as, and Einsum as such steps.
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,7 +13,7 @@
 namespace tenshot::nasbench {
 namespace {
 
-/// Letters of the axes of a tensor; those of an ellipsis are negative, −1 the last of them.
+/// Letters of the axes of a tensor. The axes of an ellipsis are the bytes above 127, 255 the last of them.
 using Labels = std::string;
 
 struct Equation {
@@ -30,6 +32,8 @@ Labels ellipsis_of(std::size_t axes) {
 
 /// The labels of a text, with so many in the place of its ellipsis.
 Labels labels_of(std::string text, std::size_t axes) {
+  const bool ascii = std::all_of(text.begin(), text.end(), [](unsigned char label) { return label < 128; });
+  if (!ascii) throw FormatError("its equation has a label that is no letter");
   if (const std::size_t at = text.find(ellipsis); at != std::string::npos) text.replace(at, 3, ellipsis_of(axes));
   if (text.find(ellipsis) != std::string::npos) throw FormatError("its equation has two '...' in one");
   if (text.find('.') != std::string::npos) throw FormatError("its equation has a lone '.'");
@@ -225,6 +229,52 @@ OnnxTypes einsum_types(const OnnxNode& node) {
   }
   const Equation equation = parse(node.text("equation", ""), shapes);
   return one_type(node.element(), extents_of(equation, equation.output));
+}
+
+NetworkNode OnnxSteps::node(OperatorKind kind, const Source& input, Shape output, std::string name,
+                            std::vector<Shape> constants) const {
+  NetworkNode node = builder_.node(kind, name_, {input}, std::move(output), std::move(name));
+  node.operation.constants = std::move(constants);
+  return node;
+}
+
+Source OnnxSteps::append(NetworkNode node) const {
+  node.name = name_;
+  return builder_.append(std::move(node));
+}
+
+Source OnnxSteps::diagonal(const Source& input, Shape to) const {
+  return append(node(OperatorKind::opaque, input, std::move(to), "Einsum"));
+}
+
+Source OnnxSteps::sum_over(const Source& input, const std::vector<std::int64_t>& axes) const {
+  if (axes.empty()) return input;
+  Shape output;
+  for (std::size_t i = 0; i < shape(input).size(); ++i) {
+    if (std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) == axes.end()) {
+      output.push_back(shape(input)[i]);
+    }
+  }
+  NetworkNode sum = node(OperatorKind::reduce, input, std::move(output), "sum");
+  sum.attributes.axes = axes;
+  return append(std::move(sum));
+}
+
+Source OnnxSteps::constant_product(const Source& input, const Shape& constant, Shape output) const {
+  return append(node(OperatorKind::opaque, input, std::move(output), "MatMul", {constant}));
+}
+
+Source OnnxSteps::multiply_by(const Source& input, const Shape& constant) const {
+  return append(node(OperatorKind::multiply, input, shape(input), "", {constant}));
+}
+
+Source OnnxSteps::add_constant(const Source& input, const Shape& constant) const {
+  NetworkNode sum = node(OperatorKind::add, input, shape(input), "", {constant});
+  if (element_count(constant) == 1) {
+    sum.attributes.alpha = 1;
+    sum.operation.constants.clear();
+  }
+  return append(std::move(sum));
 }
 
 }  // namespace tenshot::nasbench

@@ -50,7 +50,7 @@ Result squeeze(const OnnxNode& node) {
 
 Result reshape(const OnnxNode& node) {
   if (!node.known(1)) return std::nullopt;
-  Shape shape = node.numbers(1);
+  Shape shape = node.whole_numbers(1);
   if (shape.size() > 16) return std::nullopt;
   const auto count = static_cast<std::int64_t>(node.data().size());
   std::int64_t others = 1;
@@ -99,9 +99,9 @@ Result constant_of_shape(const OnnxNode& node) {
   Numbers zero;
   zero.integer = false;
   zero.reals = {0};
-  if (value == nullptr) return filled(node.numbers(0), TensorProto::FLOAT, zero);
+  if (value == nullptr) return filled(node.whole_numbers(0), TensorProto::FLOAT, zero);
   const std::optional<Numbers> numbers = numbers_of(value->t());
-  return numbers ? filled(node.numbers(0), value->t().data_type(), *numbers) : std::nullopt;
+  return numbers ? filled(node.whole_numbers(0), value->t().data_type(), *numbers) : std::nullopt;
 }
 
 /// As many numbers as lie from the first to before the second.
@@ -124,7 +124,7 @@ Result range(const OnnxNode& node) {
 }
 
 Result where(const OnnxNode& node) {
-  if (!node.known(1) || !node.known(2) || node.input(1).element != node.element(2)) return std::nullopt;
+  if (!node.known(1) || !node.known(2) || node.element(1) != node.element(2)) return std::nullopt;
   const Shape shape = broadcast_shape(node.shape(), broadcast_shape(node.shape(1), node.shape(2)));
   if (element_count(shape) > kept_numbers) return std::nullopt;
   Numbers numbers;
@@ -133,7 +133,7 @@ Result where(const OnnxNode& node) {
     const OnnxValue& from = node.input(chosen ? 1 : 2);
     append_number(*from.numbers, broadcast_index(from.shape, shape, i), numbers);
   }
-  return constant_of(shape, node.input(1).element, std::move(numbers));
+  return constant_of(shape, node.element(1), std::move(numbers));
 }
 
 const std::map<std::string, TensorFold*>& folds() {
@@ -202,7 +202,7 @@ std::optional<OnnxValues> folded(const OnnxNode& node) {
   const std::string& type = node.type();
   if (!node.has(0)) return std::nullopt;
   if (type == "Split" && all_known(node)) return fold_split(node);
-  if (node.outputs() != 1) return std::nullopt;
+  if (node.output_count() != 1) return std::nullopt;
   Result result;
   if (type == "Shape") {
     result = shape_of(node);

@@ -186,7 +186,7 @@ OnnxTypes rows_of_blocks(const OnnxNode& node) {
 OnnxTypes cropped(const OnnxNode& node) {
   if (!node.has(1) || node.shape(1).empty() || node.shape().size() != 4 || !node.known(3)) return std::nullopt;
   Shape shape = {node.shape(1)[0], node.shape()[1]};
-  for (const std::int64_t extent : node.numbers(3)) shape.push_back(extent);
+  for (const std::int64_t extent : node.whole_numbers(3)) shape.push_back(extent);
   return one_type(node.element(), shape);
 }
 

@@ -26,7 +26,7 @@ std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& no
 
 namespace onnx_conversions {
 
-// What the sources that read ONNX operators share. Needs ONNX's headers: for those sources only.
+// What the sources that read ONNX operators share.
 
 /// A node on its way to an operator: what it is made of, and what is made of it.
 struct Conversion : OnnxNode {

@@ -1,3 +1,4 @@
+// Operators of ONNX that move numbers, normalise, reduce, or compute element by element.
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_operators.h"
@@ -43,7 +44,7 @@ bool slice(Conversion& c) {
   OperatorAttributes& a = c.result.attributes;
   a.starts = c.listed("starts", 1);
   a.axes = c.listed("axes", 3);
-  a.steps = c.numbers(4);
+  a.steps = c.whole_numbers(4);
   if (a.starts.empty() || c.is_computed(1) || c.is_computed(3) || c.is_computed(4)) return false;
   const auto rank = static_cast<std::int64_t>(c.shape().size());
   for (std::size_t i = a.axes.size(); i < a.starts.size(); ++i) a.axes.push_back(static_cast<std::int64_t>(i));
@@ -87,7 +88,7 @@ bool first_input_alone(Conversion& c) {
 
 /// Pads of some axes, the fourth input since opset 18, as pads of all.
 std::vector<std::int64_t> of_all_axes(const Conversion& c, const std::vector<std::int64_t>& pads) {
-  const std::vector<std::int64_t> axes = c.numbers(3);
+  const std::vector<std::int64_t> axes = c.whole_numbers(3);
   const std::size_t rank = c.shape().size();
   if (!c.known(3) || pads.size() != 2 * axes.size()) return {};
   std::vector<std::int64_t> all(2 * rank, 0);

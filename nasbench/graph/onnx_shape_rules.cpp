@@ -56,7 +56,7 @@ std::vector<std::size_t> chosen_axes(const OnnxNode& node, std::size_t index) {
 /// With axes: those given alone are padded (opset 18).
 OnnxTypes pad(const OnnxNode& node) {
   if (!node.known(1) || !node.known(3)) return std::nullopt;
-  const std::vector<std::int64_t> pads = node.numbers(1);
+  const std::vector<std::int64_t> pads = node.whole_numbers(1);
   const std::vector<std::size_t> axes = chosen_axes(node, 3);
   if (pads.size() != 2 * axes.size()) {
     reject({"it pads ", axes.size(), " axes by ", pads.size(), " numbers; expected two for each"});
@@ -91,7 +91,7 @@ OnnxTypes resize(const OnnxNode& node) {
 
 OnnxTypes split(const OnnxNode& node) {
   const std::optional<std::vector<std::int64_t>> sizes = split_sizes(node);
-  if (!sizes || static_cast<int>(sizes->size()) != node.outputs()) return std::nullopt;
+  if (!sizes || static_cast<int>(sizes->size()) != node.output_count()) return std::nullopt;
   const std::size_t axis = node.axis("axis", 0, node.shape().size());
   std::vector<Shape> shapes(sizes->size(), node.shape());
   for (std::size_t i = 0; i < shapes.size(); ++i) shapes[i][axis] = (*sizes)[i];
@@ -104,17 +104,17 @@ OnnxTypes centre_crop_pad(const OnnxNode& node) {
   if (!node.known(1)) return std::nullopt;
   Shape shape = node.shape();
   const std::vector<std::size_t> axes = chosen_axes(node, 99);
-  const std::vector<std::int64_t> target = node.numbers(1);
+  const std::vector<std::int64_t> target = node.whole_numbers(1);
   for (std::size_t i = 0; i < axes.size() && i < target.size(); ++i) shape[axes[i]] = target[i];
   return one_type(node.element(), shape);
 }
 
 OnnxTypes column_to_image(const OnnxNode& node) {
   if (!node.known(1) || !node.known(2) || node.shape().size() != 3) return std::nullopt;
-  const std::int64_t area = element_count(node.numbers(2));
+  const std::int64_t area = element_count(node.whole_numbers(2));
   if (area < 1) throw FormatError("its block has no elements");
   Shape shape = {node.shape()[0], node.shape()[1] / area};
-  for (const std::int64_t extent : node.numbers(1)) shape.push_back(extent);
+  for (const std::int64_t extent : node.whole_numbers(1)) shape.push_back(extent);
   return one_type(node.element(), shape);
 }
 
@@ -131,13 +131,13 @@ OnnxTypes deformable(const OnnxNode& node) {
 /// Where input 2 says the shape.
 OnnxTypes unpooled(const OnnxNode& node) {
   if (!node.known(2)) return std::nullopt;
-  return one_type(node.element(), node.numbers(2));
+  return one_type(node.element(), node.whole_numbers(2));
 }
 
 /// A grid of positions for an image of batch × channels × the extents that input 1 says.
 OnnxTypes affine_grid(const OnnxNode& node) {
   if (!node.known(1) || node.data(1).size() < 3) return std::nullopt;
-  Shape shape = node.numbers(1);
+  Shape shape = node.whole_numbers(1);
   shape.erase(shape.begin() + 1);
   shape.push_back(static_cast<std::int64_t>(shape.size()) - 1);
   return one_type(node.element(), shape);
@@ -202,7 +202,7 @@ onnx::NodeProto without(const onnx::NodeProto& node, const std::string& name) {
 /// Pools that libonnx 1.12 takes for those of an older opset.
 bool is_new_pool(const OnnxNode& node) {
   const std::string& type = node.type();
-  return (type == "AveragePool" || type == "LpPool" || (type == "MaxPool" && node.outputs() == 1)) &&
+  return (type == "AveragePool" || type == "LpPool" || (type == "MaxPool" && node.output_count() == 1)) &&
          (node.attribute("dilations") != nullptr || node.attribute("ceil_mode") != nullptr);
 }
 
@@ -241,8 +241,8 @@ std::optional<std::vector<std::int64_t>> split_sizes(const OnnxNode& node) {
   if (node.has(1) && !node.known(1)) return std::nullopt;
   std::vector<std::int64_t> sizes = node.listed("split", 1);
   const std::size_t axis = node.axis("axis", 0, node.shape().size());
-  const std::int64_t extent = node.shape()[axis], parts = node.integer("num_outputs", node.outputs());
-  if (sizes.empty() && parts > 0 && parts == node.outputs()) {
+  const std::int64_t extent = node.shape()[axis], parts = node.integer("num_outputs", node.output_count());
+  if (sizes.empty() && parts > 0 && parts == node.output_count()) {
     const std::int64_t size = (extent + parts - 1) / parts;
     for (std::int64_t i = 0; i < parts; ++i) sizes.push_back(std::clamp<std::int64_t>(extent - i * size, 0, size));
   }
@@ -304,7 +304,7 @@ Shape pooled_shape(const OnnxNode& node, bool channels_last) {
 OnnxTypes own_types(const OnnxNode& node, std::int64_t opset) {
   const std::string& type = node.type();
   constexpr std::int64_t older_dft = 19;
-  if (!node.has(0) || node.outputs() == 0) return std::nullopt;
+  if (!node.has(0) || node.output_count() == 0) return std::nullopt;
   if (node.proto.domain() == "com.microsoft") {
     if (OnnxTypes types = microsoft_types(node)) return types;
   }
@@ -316,7 +316,7 @@ OnnxTypes own_types(const OnnxNode& node, std::int64_t opset) {
     return types;
   }
   if (type == "DFT" && opset > older_dft) {  // the axis was an attribute
-    const std::vector<std::int64_t> axis = node.has(2) ? node.numbers(2) : std::vector<std::int64_t>{-2};
+    const std::vector<std::int64_t> axis = node.has(2) ? node.whole_numbers(2) : std::vector<std::int64_t>{-2};
     if (axis.size() != 1) return std::nullopt;
     onnx::NodeProto older = node.proto;
     add_integer(older, "axis", static_cast<std::int64_t>(front_axis(axis[0], node.shape().size())));

@@ -37,11 +37,13 @@ Result gathered(const OnnxValue& data, const Shape& shape, const From& from) {
 }  // namespace
 
 void append_real(double real, bool as_integer, Numbers& target) {
-  as_integer ? target.integers.push_back(whole_number(real)) : target.reals.push_back(real);
+  if (as_integer) return target.integers.push_back(whole_number(real));
+  target.reals.push_back(real);
 }
 
 void append_number(const Numbers& source, std::size_t from, Numbers& target) {
-  source.integer ? target.integers.push_back(source.integers[from]) : target.reals.push_back(source.reals[from]);
+  if (source.integer) return target.integers.push_back(source.integers[from]);
+  target.reals.push_back(source.reals[from]);
 }
 
 Result fold_gather(const OnnxNode& node) {
@@ -68,7 +70,6 @@ Result fold_gather(const OnnxNode& node) {
 Result fold_concat(const OnnxNode& node) {
   Shape shape = node.shape();
   const std::size_t axis = node.axis("axis", 0, shape.size());
-  const std::int64_t rows = element_count({shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis)});
   shape[axis] = 0;
   for (const OnnxValue* input : node.inputs) {
     if (input == nullptr || input->element != node.element() || input->shape.size() != shape.size())
@@ -79,7 +80,10 @@ Result fold_concat(const OnnxNode& node) {
     }
   }
   require_tensor_size(shape, true);
-  if (element_count(shape) > kept_numbers) return std::nullopt;
+  const std::int64_t count = element_count(shape);
+  if (count > kept_numbers) return std::nullopt;
+  const auto end = shape.begin() + static_cast<std::ptrdiff_t>(axis);
+  const std::int64_t rows = count == 0 ? 0 : element_count({shape.begin(), end});  // there may be 2³⁶ empty rows
   Numbers numbers;
   for (std::int64_t row = 0; row < rows; ++row) {
     for (const OnnxValue* input : node.inputs) {
@@ -96,7 +100,7 @@ Result fold_slice(const OnnxNode& node) {
   const OnnxValue& data = node.input();
   const std::vector<std::int64_t> starts = node.listed("starts", 1), ends = node.listed("ends", 2);
   std::vector<std::int64_t> axes = node.listed("axes", 3);
-  std::vector<std::int64_t> steps = node.numbers(4);
+  std::vector<std::int64_t> steps = node.whole_numbers(4);
   if (starts.empty() || starts.size() != ends.size() || starts.size() > data.shape.size()) return std::nullopt;
   for (std::size_t i = axes.size(); i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
   steps.resize(starts.size(), 1);
@@ -143,7 +147,7 @@ Result fold_tile(const OnnxNode& node) {
 
 Result fold_expand(const OnnxNode& node) {
   if (!node.known(1)) return std::nullopt;
-  const Shape shape = broadcast_shape(node.shape(), node.numbers(1));
+  const Shape shape = broadcast_shape(node.shape(), node.whole_numbers(1));
   return gathered(node.input(), shape,
                   [&](const Index& index) { return broadcast_index(node.shape(), shape, flat(shape, index)); });
 }
@@ -212,7 +216,7 @@ std::optional<OnnxValues> fold_split(const OnnxNode& node) {
   const OnnxValue& data = node.input();
   const std::size_t axis = node.axis("axis", 0, data.shape.size());
   const std::optional<std::vector<std::int64_t>> sizes = split_sizes(node);
-  if (!sizes || static_cast<int>(sizes->size()) != node.outputs()) return std::nullopt;
+  if (!sizes || static_cast<int>(sizes->size()) != node.output_count()) return std::nullopt;
   OnnxValues parts;
   std::int64_t start = 0;
   for (const std::int64_t size : *sizes) {

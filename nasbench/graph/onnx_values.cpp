@@ -85,6 +85,8 @@ std::int64_t whole_number(double real) {
 std::int64_t Numbers::whole(std::size_t i) const { return integer ? integers[i] : whole_number(reals[i]); }
 
 ElementType element_type(int onnx_type) {
+  // In the order of TensorProto.DataType: undefined, float, uint8, int8, uint16, int16, int32, int64, string, bool,
+  // float16, double, uint32, uint64, complex64, complex128, bfloat16.
   using T = ElementType;
   constexpr std::array<ElementType, TensorProto::BFLOAT16 + 1> types = {
       T::float32, T::float32, T::uint8,   T::int8,  T::int16, T::int16,   T::int32,   T::int64,   T::uint8,
@@ -195,8 +197,8 @@ bool OnnxNode::has_ranks(std::initializer_list<std::pair<std::size_t, std::size_
                      [&](const auto& rank) { return has(rank.first) && shape(rank.first).size() == rank.second; });
 }
 
-std::vector<std::int64_t> OnnxNode::numbers(std::size_t i) const {
-  return known(i) ? whole_numbers(input(i)) : std::vector<std::int64_t>();
+std::vector<std::int64_t> OnnxNode::whole_numbers(std::size_t i) const {
+  return known(i) ? nasbench::whole_numbers(input(i)) : std::vector<std::int64_t>();
 }
 
 std::size_t OnnxNode::axis(const char* name, std::int64_t otherwise, std::size_t rank) const {
@@ -204,7 +206,7 @@ std::size_t OnnxNode::axis(const char* name, std::int64_t otherwise, std::size_t
 }
 
 std::vector<std::int64_t> OnnxNode::listed(const char* name, std::size_t index) const {
-  return attribute(name) != nullptr ? integers(name) : numbers(index);
+  return attribute(name) != nullptr ? integers(name) : whole_numbers(index);
 }
 
 std::vector<std::string> newer_fields(const google::protobuf::MessageLite& message, int number) {

@@ -91,7 +91,7 @@ struct OnnxNode {
   const OnnxInputs& inputs;
 
   const std::string& type() const { return proto.op_type(); }
-  int outputs() const { return proto.output_size(); }
+  int output_count() const { return proto.output_size(); }
 
   bool has(std::size_t i) const { return given(inputs, i) != nullptr; }
   /// Whether each of these inputs is there and has so many dimensions.
@@ -102,8 +102,8 @@ struct OnnxNode {
   int element(std::size_t i = 0) const { return input(i).element; }
   bool known(std::size_t i) const { return nasbench::known(inputs, i); }
   const Numbers& data(std::size_t i = 0) const { return *input(i).numbers; }  ///< of a known input
-  /// The same as integers; none of another input.
-  std::vector<std::int64_t> numbers(std::size_t i) const;
+  /// The numbers of input `i` as integers; none where they are not known.
+  std::vector<std::int64_t> whole_numbers(std::size_t i) const;
 
   const onnx::AttributeProto* attribute(const char* name) const { return nasbench::attribute(proto, name); }
   std::int64_t integer(const char* name, std::int64_t otherwise = 0) const {

@@ -1,3 +1,4 @@
+// Operators of ONNX that move windows or are made of products, and those with packed weights.
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_operators.h"

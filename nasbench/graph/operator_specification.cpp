@@ -7,19 +7,22 @@
 #include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
 
-const std::vector<std::string>& kind_names() {
-  static const std::vector<std::string> names = parts_between(
-      "convolution transposed_convolution linear matrix_product max_pool average_pool global_pool activation add "
-      "multiply elementwise concatenate split shuffle pad resize reshape transpose batch_norm layer_norm group_norm "
-      "softmax reduce opaque",
-      " ");
-  return names;
-}
+constexpr std::array<std::string_view, 24> kind_names = {"convolution", "transposed_convolution",
+                                                         "linear",      "matrix_product",
+                                                         "max_pool",    "average_pool",
+                                                         "global_pool", "activation",
+                                                         "add",         "multiply",
+                                                         "elementwise", "concatenate",
+                                                         "split",       "shuffle",
+                                                         "pad",         "resize",
+                                                         "reshape",     "transpose",
+                                                         "batch_norm",  "layer_norm",
+                                                         "group_norm",  "softmax",
+                                                         "reduce",      "opaque"};
 
 constexpr std::array<std::string_view, 10> type_names = {"float32", "float16", "bfloat16", "float64", "int8",
                                                          "uint8",   "int32",   "int64",    "boolean", "int16"};
@@ -65,13 +68,12 @@ int byte_size(ElementType type) {
   return sizes[static_cast<std::size_t>(type)];
 }
 
-std::string_view name(OperatorKind kind) { return kind_names()[static_cast<std::size_t>(kind)]; }
+std::string_view name(OperatorKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 
 OperatorKind operator_kind(std::string_view name) {
-  const std::vector<std::string>& names = kind_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<OperatorKind>(found - names.begin());
-  throw InputError("there is no kind of operator '" + std::string(name) + "'; there are: " + joined(names));
+  const auto found = std::find(kind_names.begin(), kind_names.end(), name);
+  if (found != kind_names.end()) return static_cast<OperatorKind>(found - kind_names.begin());
+  throw InputError("there is no kind of operator '" + std::string(name) + "'; there are: " + joined(kind_names));
 }
 
 bool operator==(const OperatorSpecification& a, const OperatorSpecification& b) { return key(a) == key(b); }

@@ -85,8 +85,7 @@ void LayeredSpace::read_layer(const json& object, const std::string& place) {
                       std::to_string(layers_.size() + static_cast<std::size_t>(repeat)) + " layers, at most " +
                       std::to_string(most_layers) + " are supported");
   }
-  // Of the tensor that the layer gives.
-  const std::string name =
+  const std::string tensor_name =
       layer.find("as") == nullptr ? "" : layer.text_that("as", "a name of letters, digits and '_'", is_name);
   read_options(object, made);
   if (alternative_count(made) > most_options) {
@@ -98,7 +97,7 @@ void LayeredSpace::read_layer(const json& object, const std::string& place) {
     layers_.push_back(made);
     if (copy > 0) layers_.back().stride = 1;
     layers_.back().takes = copy == 0 && object.contains("from");
-    if (copy + 1 == repeat) layers_.back().name = name;
+    if (copy + 1 == repeat) layers_.back().name = tensor_name;
   }
 }
 

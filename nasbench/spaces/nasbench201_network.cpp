@@ -153,7 +153,8 @@ std::int64_t NasBench201::flop_count(const Architecture& architecture, const Net
   return count + (classifier_inputs + 1) * shape.classes;
 }
 
-std::optional<OperatorSequence> cell_operation(std::string_view name, int channels, int resolution) {
+std::optional<OperatorSequence> NasBench201::named_operation(std::string_view name, int channels,
+                                                             int resolution) const {
   constexpr int largest = 1 << 20;
   if (channels < 1 || resolution < 1 || channels > largest || resolution > largest) return std::nullopt;
   const Shape image = {1, channels, resolution, resolution};
@@ -183,11 +184,6 @@ std::optional<OperatorSequence> cell_operation(std::string_view name, int channe
   return std::nullopt;
 }
 
-std::optional<OperatorSequence> NasBench201::named_operation(std::string_view name, int channels,
-                                                             int resolution) const {
-  return cell_operation(name, channels, resolution);
-}
-
 std::vector<Operator> NasBench201::operators(const NetworkShape& shape, int batch) const {
   std::vector<Operator> operators;
   for (std::size_t o = 0; o < operation_count; ++o) {
@@ -196,7 +192,7 @@ std::vector<Operator> NasBench201::operators(const NetworkShape& shape, int batc
       const std::string name(operation_names[o]);
       const Source image = image_of(builder, batch, channels, resolution);
       builder.output(apply(builder, static_cast<Operation>(o), name, image, channels));
-      operators.push_back({name, *cell_operation(name, channels, resolution), builder.take()});
+      operators.push_back({name, *named_operation(name, channels, resolution), builder.take()});
     }
   }
   return operators;
@@ -207,7 +203,7 @@ std::vector<OperationChain> NasBench201::operation_chains(const NetworkShape& sh
   std::vector<OperationChain> chains;
   for (const char* operation : {"nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3", "add", "relu", "multiply"}) {
     for (const Stage& stage : stages_of(shape)) {
-      chains.push_back({operation, *cell_operation(operation, stage.channels, stage.resolution), repeats,
+      chains.push_back({operation, *named_operation(operation, stage.channels, stage.resolution), repeats,
                         chain_of(stage, operation, repeats, batch), chain_of(stage, operation, 0, batch)});
     }
   }

@@ -38,15 +38,13 @@ class NasBench201 final : public SearchSpace {
   /// The counted operations but skip_connect, which costs nothing inside a network, and "add", "relu" and "multiply"
   /// (what `none` is), at the channels and resolutions of the 3 stages, operation by operation.
   std::vector<OperationChain> operation_chains(const NetworkShape& shape, int batch) const override;
+  /// What an operation of the cell, or one of "add", "relu" and "multiply", executes on an image of these extents;
+  /// nothing for another name, and where an extent is not positive or beyond 2^20.
   std::optional<OperatorSequence> named_operation(std::string_view name, int channels, int resolution) const override;
 
  private:
   std::vector<int> decisions_ = std::vector<int>(edge_count, static_cast<int>(operation_count));
   std::vector<std::string> counted_operations_{operation_names.begin() + 1, operation_names.end()};
 };
-
-/// What an operation of the cell, or one of "add", "relu" and "multiply", executes on an image of these extents;
-/// nothing for another name, and where an extent is not positive or beyond 2^20.
-std::optional<OperatorSequence> cell_operation(std::string_view name, int channels, int resolution);
 
 }  // namespace tenshot::nasbench

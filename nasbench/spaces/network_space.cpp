@@ -1,5 +1,8 @@
 #include "nasbench/spaces/network_space.h"
 
+#include <functional>
+#include <limits>
+
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/search_space.h"

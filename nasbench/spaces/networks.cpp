@@ -179,8 +179,12 @@ NamedNetworks& catalogue() {
 }  // namespace
 
 NamedNetwork named_network(std::string name, const Network& network, std::string origin) {
-  NamedNetwork named{
-      std::move(name), content_hash(network), operator_list(network), {}, network.remarks, std::move(origin), {}, {}};
+  NamedNetwork named;
+  named.name = std::move(name);
+  named.origin = std::move(origin);
+  named.hash = content_hash(network);
+  named.operators = operator_list(network);
+  named.remarks = network.remarks;
   for (const NetworkNode& node : network.nodes) {
     std::vector<int>& sources = named.sources.emplace_back();
     for (const Source& source : node.inputs) sources.push_back(source.node);
@@ -189,12 +193,15 @@ NamedNetwork named_network(std::string name, const Network& network, std::string
 }
 
 NamedNetwork named_network(std::string name, std::vector<OperatorSpecification> operators, std::string origin) {
+  NamedNetwork named;
+  named.name = std::move(name);
+  named.origin = std::move(origin);
   std::string content;
   for (const OperatorSpecification& operation : operators) content += format(operation) + '\n';
-  std::vector<std::string> remarks = {remark_on_weights(operators)};
-  if (remarks.front().empty()) remarks.clear();
-  return {
-      std::move(name), sha256_hex(content), std::move(operators), {}, std::move(remarks), std::move(origin), {}, {}};
+  named.hash = sha256_hex(content);
+  if (std::string remark = remark_on_weights(operators); !remark.empty()) named.remarks = {std::move(remark)};
+  named.operators = std::move(operators);
+  return named;
 }
 
 const NetworkSpace& networks() { return catalogue(); }

@@ -27,14 +27,14 @@ struct NamedRule {
   bool keeps_base;  ///< false: where no path connects, the network is a constant and nothing of it runs
 };
 
-const std::vector<NamedRule>& named_rules() {
+std::vector<NamedRule> named_rules() {
   //                                       base  skip  1x1   3x3   pool  add    relu   mul    reorder
-  static const std::vector<bool> free_adds = {true, true, true, true, true, false, false, false, false};
-  static const std::vector<bool> eager = {true, true, true, true, true, true, false, false, false};
-  static const std::vector<bool> compiled = {true, false, true, true, true, true, true, true, false};
-  static const std::vector<bool> compiled_live = {true, false, true, true, true, true, true, false, false};
-  static const std::vector<bool> blocked = {true, false, true, true, true, true, true, true, true};
-  static const std::vector<NamedRule> rules = {
+  const std::vector<bool> free_adds = {true, true, true, true, true, false, false, false, false};
+  const std::vector<bool> eager = {true, true, true, true, true, true, false, false, false};
+  const std::vector<bool> compiled = {true, false, true, true, true, true, true, true, false};
+  const std::vector<bool> compiled_live = {true, false, true, true, true, true, true, false, false};
+  const std::vector<bool> blocked = {true, false, true, true, true, true, true, true, true};
+  return {
       {{"total", "every operation is executed as written", 1, free_adds}, total_structure, true},
       {{"live", "dead branches are removed", 1, eager}, live_structure, false},
       {{"forward", "operations on zeros are skipped, unused results are still computed", 1, eager},
@@ -61,7 +61,11 @@ const std::vector<NamedRule>& named_rules() {
        in_place_structure,
        true},
   };
-  return rules;
+}
+
+const std::vector<NamedRule>& rules() {
+  static const std::vector<NamedRule> all = named_rules();
+  return all;
 }
 
 /// The feature rows of one structure, each distinct one, by its bytes, once.
@@ -92,14 +96,14 @@ StructureModel::StructureModel()
           {"base", 0.1, 0.1, {}, {}},           {"skip_connect", 0.1, 1, {}, {}}, {"nor_conv_1x1", 0.2, 1, {}, "relu"},
           {"nor_conv_3x3", 0.4, 1, {}, "relu"}, {"avg_pool_3x3", 0.2, 1, {}, {}}, {"add", 0.05, 3, 0.05, {}},
           {"relu", 0.02, 1, 0.02, {}},          {"multiply", 0.02, 1, 0.02, {}},  {"reorder", 0.03, 1, 0.03, {}}} {
-  for (const NamedRule& rule : named_rules()) structures_.push_back(rule.structure);
+  for (const NamedRule& rule : rules()) structures_.push_back(rule.structure);
 }
 
 double StructureModel::instances_per_shape() const { return cells_per_stage; }
 
 void StructureModel::evaluate(std::size_t structure, const Architecture& architecture, double* rows) const {
   const Cell cell = cell_of(architecture);
-  const NamedRule& named = named_rules()[structure];
+  const NamedRule& named = rules()[structure];
   const double base = named.keeps_base || live_edges(cell) != 0 ? 1 : 0;
   if (const Rule* rule = std::get_if<Rule>(&named.rule)) return write((*rule)(cell), base, rows);
   for (const CellCounts& counts : std::get<PathRule>(named.rule)(cell)) {

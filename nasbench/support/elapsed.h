@@ -15,4 +15,12 @@ inline double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+/// Time of one call, milliseconds.
+template <class Work>
+double time_ms(const Work& work) {
+  const Clock::time_point start = Clock::now();
+  work();
+  return milliseconds_since(start);
+}
+
 }  // namespace tenshot

@@ -36,7 +36,7 @@ class JsonReader {
   const nlohmann::json& require(const char* key, const char* expected) const;
 
   std::string text(const char* key, std::string otherwise) const;
-  /// The text of a key that has to be there, and that `holds`.
+  /// The text of a key that has to be there: `holds` says whether it is right, `expected` what messages ask for.
   std::string text_that(const char* key, const std::string& expected, bool (*holds)(std::string_view)) const;
   /// From `least` to 10⁹.
   int whole_number(const char* key, int least, int otherwise) const;

@@ -15,7 +15,8 @@
 namespace tenshot {
 
 /// The words of a text, which have white space between them.
-inline std::set<std::string> words_of(const std::string& text) {
+template <class Words = std::set<std::string>>
+Words words_of(const std::string& text) {
   std::istringstream words(text);
   return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
 }

@@ -9,14 +9,14 @@ namespace {
 /// For each bin how many of the measured candidates it is the best home of: the bin that most devices rank them in.
 std::vector<std::size_t> measured_per_bin(const std::vector<std::vector<std::size_t>>& bins,
                                           const std::vector<std::size_t>& measured, std::size_t candidate_count) {
-  std::vector<std::size_t> best_bin(candidate_count, 0), best_votes(candidate_count, 0);
+  std::vector<std::size_t> best_bin(candidate_count, 0), best_votes(candidate_count, 0), votes(candidate_count, 0);
   for (std::size_t b = 0; b < bins.size(); ++b) {
-    std::vector<std::size_t> votes(candidate_count, 0);
     for (const std::size_t i : bins[b]) {
       if (++votes[i] <= best_votes[i]) continue;
       best_votes[i] = votes[i];
       best_bin[i] = b;
     }
+    for (const std::size_t i : bins[b]) votes[i] = 0;
   }
   std::vector<std::size_t> filled(bins.size(), 0);
   for (const std::size_t i : measured) ++filled[best_bin[i]];

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <unordered_set>
 
@@ -6,6 +7,7 @@
 #include "datasets/collect/collect_energy.h"
 #include "datasets/collect/collect_operators.h"
 #include "datasets/collect/collect_record.h"
+#include "datasets/collect/collect_starts.h"
 #include "descriptor/machine/memory.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/search_space.h"
@@ -52,6 +54,65 @@ std::vector<nasbench::Architecture> architectures_of(const std::string& archs, c
   rng.shuffle(all);
   all.resize(std::min(all.size(), *wanted));
   return all;
+}
+
+/// This program, told to start one network as these options say.
+std::vector<std::string> start_command(const OptionParser& options, const RuntimeChoice& choice) {
+  std::vector<std::string> command = {own_program(), "run-network"};
+  for (const char* option : {"runtime", "threads", "batch", "seed", "space", "isa"}) {
+    command.insert(command.end(), {"--" + std::string(option), options.get(option)});
+  }
+  command.insert(command.end(), {"--resolution", std::to_string(choice.shape.resolution)});
+  for (const std::string& shape : options.all("shape")) command.insert(command.end(), {"--shape", shape});
+  return command;
+}
+
+void say_of_starts(const datasets::DeviceRuntime& device) {
+  const auto environment = nlohmann::json::parse(device.environment);
+  const auto count = [&](const char* key) { return environment.value(key, 0U); };
+  const unsigned kept = count("starts_with_cached_pages"), all = kept + count("starts_from_disk");
+  std::string text = std::to_string(all) + " starts";
+  text += kept == 0 ? ", the page cache of the weights dropped before each"
+                    : ", of " + std::to_string(kept) +
+                          " the system kept pages of the weights in memory: those did not read them from disk";
+  if (count("disturbed_starts") > 0) {
+    text += "; " + std::to_string(count("disturbed_starts")) + " were disturbed by other programs";
+  }
+  if (environment.contains("runtime_memory_mib") && environment["runtime_memory_mib"].is_number()) {
+    text += "; the runtime with an empty network takes " +
+            shortest(std::round(10 * environment["runtime_memory_mib"].get<double>()) / 10) + " MiB";
+  }
+  say(text);
+  for (const auto& entry : environment.value("left_out", nlohmann::json::array())) {
+    say(entry.at("architecture").get<std::string>() + ": left out: " + entry.at("reason").get<std::string>());
+  }
+}
+
+/// Measures cold starts or memory of architectures of `space`, which may be the one of networks by name, as `collect`
+/// says of runtime, architectures and folder.
+datasets::DeviceRuntime collect_starts(const OptionParser& options, const RuntimeChoice& choice,
+                                       datasets::Quantity quantity, const nasbench::NetworkSpace& space,
+                                       const datasets::CollectOptions& collect,
+                                       const datasets::CollectProgress& progress) {
+  datasets::CollectStartsOptions starts;
+  starts.quantity = quantity;
+  starts.command = start_command(options, choice);
+  if (quantity == datasets::Quantity::memory) {
+    starts.minimum_starts = 3;
+    starts.maximum_starts = 7;
+    starts.relative_precision = 0.01;
+  }
+  if (options.has("runs")) {
+    starts.maximum_starts = options.integer("runs", 1);
+    starts.minimum_starts = std::min(starts.minimum_starts, starts.maximum_starts);
+  }
+  // What else the machine does changes times, and not memory.
+  const int usual_rounds = quantity == datasets::Quantity::cold ? std::min(3, starts.minimum_starts) : 1;
+  starts.rounds = options.has("rounds") ? options.integer("rounds", 1) : usual_rounds;
+  starts.collect = collect;
+  datasets::DeviceRuntime device = datasets::collect_starts(starts, space, progress);
+  say_of_starts(device);
+  return device;
 }
 
 datasets::DescriptorOptions descriptor_options(const OptionParser& options) {

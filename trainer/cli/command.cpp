@@ -220,9 +220,8 @@ void say_written(const std::string& out, const std::string& what, const std::str
 }
 
 void say_first(const std::vector<std::string>& lines, std::size_t all, const std::string& more) {
-  constexpr std::size_t shown = 10;
-  for (std::size_t i = 0; i < std::min(shown, lines.size()); ++i) say(lines[i]);
-  if (all > shown) say("… and " + std::to_string(all - shown) + " more" + more);
+  for (std::size_t i = 0; i < std::min(shown_lines, lines.size()); ++i) say(lines[i]);
+  if (all > shown_lines) say("… and " + std::to_string(all - shown_lines) + " more" + more);
 }
 
 void report(const datasets::Findings& findings) {

@@ -90,7 +90,7 @@ class OptionParser {
   const std::vector<std::string>& rest() const { return rest_; }
 
   /// Parses. Prints help and returns false when asked for it. Throws UsageError on an unknown option, a value that does
-  /// not parse, or a surplus argument.
+  /// not parse, or a surplus argument. From then on --quiet holds for all that this process says (say(), ProgressLine).
   ///
   /// Earlier names of options (--measured and --after for --measurements, --candidates for --archs) count as today's.
   bool parse(const std::vector<std::string>& arguments);
@@ -134,7 +134,10 @@ class OptionParser {
 void report(const datasets::Findings& findings);
 /// The same of a kit, and how much of it was measured.
 void report(const datasets::KitResults& results);
-/// Says the first ten of `lines`, and how many of `all` there are besides, of which `more` says what becomes of them.
+/// How many lines of a list are said in full.
+constexpr std::size_t shown_lines = 10;
+/// Says the first `shown_lines` of `lines`, and how many of `all` there are besides, of which `more` says what becomes
+/// of them.
 void say_first(const std::vector<std::string>& lines, std::size_t all, const std::string& more = "");
 /// Lines on stderr unless quiet; names of strangers in them command no terminal. They are remarks of --json too.
 void say(const std::string& text);

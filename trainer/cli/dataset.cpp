@@ -48,7 +48,8 @@ void write_or_add(const std::string& out, datasets::DeviceRuntime device, const 
               "tenshot dataset describe " + out);
 }
 
-/// --kit and --measurements, both of which may be given several times: one device-runtime of all.
+/// What --kit and --measurements name, each of which may be given several times. Throws InputError where a --kit is no
+/// kit.
 std::vector<std::string> imported_paths(const OptionParser& options) {
   std::vector<std::string> paths = options.all("kit");
   for (const std::string& folder : paths) {

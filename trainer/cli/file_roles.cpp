@@ -38,16 +38,6 @@ constexpr std::array<const char*, 5> experiment_files = {"experiment.json", "res
                                                          "predictions.csv", "README.md"};
 constexpr std::array<const char*, 2> experiment_folders = {"models", "cells"};
 
-bool is_file(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
-
-bool is_folder(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
-}
-
 std::vector<fs::path> readable_entries(const fs::path& folder) {
   std::error_code error;
   return entries_of(folder, &error);
@@ -57,6 +47,7 @@ std::vector<fs::path> readable_entries(const fs::path& folder) {
 
 void FileRoles::add(std::vector<Role>& roles, const std::string& what, const fs::path& path, bool is_folder) {
   Role role{what, path, {}, {}, is_folder, path == "-"};
+  // "-" is standard input among what is read, and standard output among what is written.
   const int stream = &roles == &inputs_ ? STDIN_FILENO : STDOUT_FILENO;
   struct stat status {};
   const int known = role.is_stream ? ::fstat(stream, &status) : ::stat(path.c_str(), &status);

@@ -82,8 +82,8 @@ void find(const Arguments& arguments) {
   add_shape_option(options);
   options.flag("json", "as JSON on standard output");
   if (!options.parse(arguments)) return;
-  const nasbench::FusionRules rules = nasbench::fusion_rules(options.required("rules"));
-  show(options.required("model"), rules, options);
+  const std::string rules = options.required("rules"), model = options.required("model");
+  show(model, nasbench::fusion_rules(rules), options);
 }
 
 /// The shipped rules of a runtime: TensorFlow Lite's depend on the GPU.

@@ -232,7 +232,7 @@ void features(const Arguments& arguments) {
   options.add_rest("network", "files of networks, or names that the predictor knows");
   if (!options.parse(arguments)) return;
   const std::string file = options.required("predictor"), out = options.required("out");
-  FileRoles files("--predictor", file);
+  FileRoles files;
   reads_given(files, options);
   files.writes_last("--out", out);
   const MadeFolders made(out);

@@ -1,4 +1,3 @@
-
 #include "datasets/kit/converted.h"
 #include "datasets/kit/kit.h"
 #include "datasets/tables/network_sources.h"

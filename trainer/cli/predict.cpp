@@ -58,15 +58,18 @@ nlohmann::json rows_of(const std::vector<nasbench::Architecture>& architectures,
 /// order they had.
 void keep_fastest(double limit, std::size_t most, const trainer::Predictor& predictor,
                   std::vector<nasbench::Architecture>& architectures, trainer::Predictions& predictions) {
-  const std::vector<double> all = predictions.latency_ms;
-  std::vector<std::size_t> order = numbers_below(all.size());
-  order.erase(std::remove_if(order.begin(), order.end(), [&](std::size_t i) { return all[i] > limit; }), order.end());
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return all[a] < all[b]; });
+  const std::vector<double>& latencies = predictions.latency_ms;
+  std::vector<std::size_t> order = numbers_below(latencies.size());
+  order.erase(std::remove_if(order.begin(), order.end(), [&](std::size_t i) { return latencies[i] > limit; }),
+              order.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return latencies[a] < latencies[b]; });
   if (order.size() > most) order.resize(most);
   if (order.empty()) {
     const std::string unit(datasets::unit(predictor.quantity()));
-    throw InputError("none of " + std::to_string(all.size()) + " is predicted to take " + shortest(limit) + " " + unit +
-                     " or less; the least is " + three_digits(*std::min_element(all.begin(), all.end())) + " " + unit);
+    throw InputError("none of " + std::to_string(latencies.size()) + " is predicted to take " + shortest(limit) + " " +
+                     unit + " or less; the least is " +
+                     three_digits(*std::min_element(latencies.begin(), latencies.end())) + " " + unit);
   }
   std::vector<nasbench::Architecture> kept;
   trainer::Predictions of_kept;

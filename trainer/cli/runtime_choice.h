@@ -2,8 +2,6 @@
 
 #include <string>
 
-#include "datasets/collect/collect.h"
-#include "datasets/tables/quantity.h"
 #include "descriptor/runtimes/runtime.h"
 #include "nasbench/spaces/network_space.h"
 #include "trainer/cli/command.h"
@@ -25,12 +23,5 @@ void add_runtime_options(OptionParser& options, const std::string& seed_help);
 /// on a space that there is not. `options.weight_seed` is the seed. Starts this program again where the instruction set
 /// needs other environment variables.
 RuntimeChoice runtime_choice(const OptionParser& options);
-
-/// Measures cold starts or memory of architectures of `space`, which may be the one of networks by name, as `collect`
-/// says of runtime, architectures and folder.
-datasets::DeviceRuntime collect_starts(const OptionParser& options, const RuntimeChoice& choice,
-                                       datasets::Quantity quantity, const nasbench::NetworkSpace& space,
-                                       const datasets::CollectOptions& collect,
-                                       const datasets::CollectProgress& progress);
 
 }  // namespace tenshot::cli

@@ -85,7 +85,6 @@ std::vector<nasbench::Architecture> networks_of(const OptionParser& options, con
 }
 
 void report_left_out(const OptionParser& options, const std::vector<datasets::LeftOutFile>& left_out) {
-  constexpr std::size_t shown = 10;
   if (left_out.empty()) return;
   const std::string count = std::to_string(left_out.size()) + (left_out.size() == 1 ? " network" : " networks");
   if (options.has("strict")) {
@@ -94,7 +93,7 @@ void report_left_out(const OptionParser& options, const std::vector<datasets::Le
   std::vector<std::string> lines;
   for (const datasets::LeftOutFile& file : left_out) lines.push_back("left out: " + file.reason);
   say_first(lines, lines.size(), " are left out");
-  for (std::size_t i = shown; i < lines.size(); ++i) keep_as_remark(lines[i]);
+  for (std::size_t i = shown_lines; i < lines.size(); ++i) keep_as_remark(lines[i]);
 }
 
 void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>& networks,

@@ -54,7 +54,7 @@ int kernel_of(const LayerStages& layer, KernelPolicy policy) {
   return static_cast<int>(best - layer.kernels.begin());
 }
 
-/// Removes the candidates of a layer that `unwanted` says.
+/// Removes the candidates of a layer for which `unwanted` holds.
 template <class Unwanted>
 void remove(std::vector<ColdCandidate>& candidates, const Unwanted& unwanted) {
   candidates.erase(std::remove_if(candidates.begin(), candidates.end(), unwanted), candidates.end());

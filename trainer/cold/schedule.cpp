@@ -64,17 +64,17 @@ class Simulation {
       if (core.busy) step = std::min(step, core.remaining * slowdown(core));
     }
     now_ += step;
-    std::vector<Core*> finished;
     for (Core& core : cores_) {
       if (!core.busy) continue;
       const double slow = slowdown(core);
       if (core.remaining * slow > step) {
         core.remaining -= step / slow;
       } else {
-        finished.push_back(&core);
+        finished_.push_back(&core);
       }
     }
-    for (Core* core : finished) finish(*core);
+    for (Core* core : finished_) finish(*core);
+    finished_.clear();
   }
 
   void finish(Core& core) {
@@ -90,6 +90,7 @@ class Simulation {
   std::vector<double> costs_;
   std::vector<Core> cores_;
   std::vector<double> prepared_;  ///< −1 until then
+  std::vector<Core*> finished_;   ///< in this step
   ColdTimeline timeline_;
   double now_ = 0;
 };

@@ -21,6 +21,11 @@ struct Array {
 Array to_array(const std::vector<float>& values, std::vector<std::int64_t> shape);
 Array to_array(const std::vector<double>& values, std::vector<std::int64_t> shape);
 Array to_array(const std::vector<std::uint8_t>& values, std::vector<std::int64_t> shape);
+/// As a list, [values.size()].
+template <class Number>
+Array to_array(const std::vector<Number>& values) {
+  return to_array(values, {static_cast<std::int64_t>(values.size())});
+}
 
 /// The content of a `*.tenshot` file: a JSON card that a person can read, and the numbers.
 ///

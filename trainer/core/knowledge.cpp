@@ -21,12 +21,6 @@ namespace {
 constexpr std::string_view sources_format = "tenshot.sources/1";
 constexpr const char* own_source = "your own pool";
 
-std::string required_text(const JsonReader& reader, const char* key) {
-  const nlohmann::json& value = reader.require(key, "a text that is not empty");
-  if (!value.is_string() || value.get<std::string>().empty()) reader.fail(key, "a text that is not empty", value);
-  return value.get<std::string>();
-}
-
 /// Gives devices of which no error was seen the mean quantiles of others, and those of few the wider of theirs and
 /// that mean.
 void lend_quantiles(const OwnFits& lender, OwnFits& fits) {
@@ -85,7 +79,8 @@ std::vector<KnowledgeSource> sources_from_json(const nlohmann::json& json, const
     reader.require_format(sources_format, "file of sources");
     std::vector<KnowledgeSource> sources;
     for (const JsonReader& entry : reader.objects("sources")) {
-      KnowledgeSource source{required_text(entry, "name"), entry.text("url", ""), required_text(entry, "licence"), {}};
+      const auto filled = [&](const char* key) { return entry.text_that(key, "a text that is not empty", is_filled); };
+      KnowledgeSource source{filled("name"), entry.text("url", ""), filled("licence"), {}};
       for (const nlohmann::json& pattern : entry.array("devices")) {
         if (!pattern.is_string()) entry.fail("devices", "ids, or patterns with *", pattern);
         source.devices.push_back(pattern.get<std::string>());

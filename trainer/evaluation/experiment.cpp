@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
-#include <tuple>
 
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
@@ -88,6 +87,7 @@ class Progress {
   Clock::time_point start_ = Clock::now();
 };
 
+/// What an experiment has to do.
 struct Work {
   const ExperimentSpec& spec;
   const ExperimentData& data;
@@ -97,8 +97,10 @@ struct Work {
   std::vector<std::size_t> models = {}, cells = {};  ///< of the shard, those that are not finished
 };
 
+/// Finds the models and cells of the shard that are not finished.
 void find_open(Work& work, const Shard& shard) {
-  const auto& [grid, folder] = std::tie(work.grid, work.folder);
+  const Grid& grid = work.grid;
+  const Folder& folder = work.folder;
   std::set<std::size_t> needed;
   for (std::size_t c = 0; c < grid.cells.size(); ++c) {
     const std::size_t model = grid.cells[c].model;  // cells of a model stay together: one shard trains it

@@ -100,7 +100,7 @@ void save_training_state(const TrainingState& state, const std::string& fingerpr
   archive.put("parameters", to_array(state.adam.parameters, {count}));
   archive.put("first_moment", to_array(state.adam.first_moment, {count}));
   archive.put("second_moment", to_array(state.adam.second_moment, {count}));
-  archive.put("best", to_array(state.best, {static_cast<std::int64_t>(state.best.size())}));
+  archive.put("best", to_array(state.best));
   write_file_quickly(file, archive.serialise());
 }
 

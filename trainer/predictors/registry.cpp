@@ -106,10 +106,15 @@ PredictorRow simulated_row() {
   return row;
 }
 
-PredictorRow linear_row(const char* name, const char* meaning, bool takes_networks_by_name) {
+PredictorRow linear_row(const char* name, const char* meaning) {
   const auto make = [name](const datasets::Pool& pool) { return make_linear_peer(name, pool); };
-  PredictorRow row = plain_row(name, meaning, make, load_linear_predictor);
-  row.needs_decisions = !takes_networks_by_name;
+  return plain_row(name, meaning, make, load_linear_predictor);
+}
+
+/// The same of a predictor that also takes networks by name.
+PredictorRow line_row(const char* name, const char* meaning) {
+  PredictorRow row = linear_row(name, meaning);
+  row.needs_decisions = false;
   return row;
 }
 
@@ -126,13 +131,12 @@ std::vector<PredictorRow> make_registry() {
       plain_row("transfer", "a line through the latencies of the pool's device-runtime that ranks most alike",
                 make_transfer, load_structured_predictor),
       plain_row("forest", "a random forest on the device's own measurements", make_forest, load_forest_predictor),
-      linear_row("flops", "a line through FLOPs", true),
-      linear_row("flops-memory", "a line through FLOPs and bytes read and written", true),
-      linear_row("lasso", "a non-negative Lasso on what the operators do, on the device's own measurements", true),
-      linear_row("constant", "the one latency that is within ±10 % of most measurements", true),
-      linear_row("look-up", "the sum of the operators' own latencies and a fitted backbone", false),
-      linear_row("additive", "a cost for every option, fitted to the device's own measurements by ridge regression",
-                 false),
+      line_row("flops", "a line through FLOPs"),
+      line_row("flops-memory", "a line through FLOPs and bytes read and written"),
+      line_row("lasso", "a non-negative Lasso on what the operators do, on the device's own measurements"),
+      line_row("constant", "the one latency that is within ±10 % of most measurements"),
+      linear_row("look-up", "the sum of the operators' own latencies and a fitted backbone"),
+      linear_row("additive", "a cost for every option, fitted to the device's own measurements by ridge regression"),
       row_of("kernels", "the sum of a network's kernels, learned from kernels measured on the device", nullptr,
              load_kernels_predictor),
   };

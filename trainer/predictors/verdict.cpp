@@ -48,11 +48,12 @@ std::string note_on(const std::string& name, const Unfamiliar& unfamiliar) {
   return note + ": the prediction extrapolates";
 }
 
-/// Ten of them, and how many more there are.
-std::vector<std::string> first_notes(std::vector<std::string> notes, const std::string& rest, const std::string& what) {
+/// The first ten; behind them, where there are more, "INTRODUCTION: 12 moreNOUN", whose noun begins with a space.
+std::vector<std::string> first_notes(std::vector<std::string> notes, const std::string& introduction,
+                                     const std::string& noun) {
   constexpr std::size_t most = 10;
   if (notes.size() <= most) return notes;
-  const std::string more = rest + ": " + std::to_string(notes.size() - most) + " more" + what;
+  const std::string more = introduction + ": " + std::to_string(notes.size() - most) + " more" + noun;
   notes.resize(most);
   notes.push_back(more);
   return notes;

@@ -19,7 +19,7 @@
 
 namespace tenshot::python {
 
-// What Python gives, as the library takes it.
+// What Python gives, as the library takes it, and a search space as Python sees it.
 
 using Strings = std::vector<std::string>;
 /// Latencies in milliseconds by architecture string; or CSV files of them, device-runtimes' folders, kits.

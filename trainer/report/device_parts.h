@@ -21,7 +21,7 @@ constexpr double shown_confidence = judged_confidence;
 struct Device {
   const Predictor& predictor;
   AdaptationSet used;                             ///< adapted on
-  AdaptationSet others;                           ///< measured and not adapted on
+  AdaptationSet others;                           ///< measured, and not adapted on: architectures and latencies
   Predictions of_others;                          ///< with intervals of `shown_confidence`
   std::vector<datasets::OperatorLatency> layers;  ///< times of operators inside networks that were measured
   std::vector<Architecture> own;                  ///< networks by name that the user named or measured

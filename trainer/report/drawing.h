@@ -89,7 +89,7 @@ class Frame {
   /// of the area inside the axes.
   Frame(double width, Scale x, Scale y, const Labels& labels, const Legend& legend, double plot_height);
 
-  /// What else is drawn.
+  /// What the axes are drawn on; a plot draws its marks on it too.
   Drawing drawing;
 
   /// The place of two values; at the edge where they are outside.

@@ -119,10 +119,9 @@ class MetricCells {
 /// One row for each variant: its means over the targets.
 void add_means(Page& page, const json& results) {
   const json& variants = results.at("variants");
-  const MetricCells accuracy(
-      variants, [](const json&variant) { return variant.at("mean_acc10"); }, 100, 1),
-      rank(
-          variants, [](const json&variant) { return variant.at("mean_spearman"); }, 1, 3);
+  const auto accuracy_of = [](const json& variant) { return variant.at("mean_acc10"); };
+  const auto rank_of = [](const json& variant) { return variant.at("mean_spearman"); };
+  const MetricCells accuracy(variants, accuracy_of, 100, 1), rank(variants, rank_of, 1, 3);
   HtmlTable table{"Mean over the targets ± standard deviation over trials; the best is bold",
                   {"method", "within ±10 %, percent", "Spearman's ρ"},
                   {}};

@@ -74,7 +74,7 @@ void put_trees(Archive& archive, const std::string& name, const std::vector<Spli
     }
   }
   const std::size_t numbers = numbers_of(splits);
-  archive.put(name + ".sizes", to_array(sizes, {static_cast<std::int64_t>(sizes.size())}));
+  archive.put(name + ".sizes", to_array(sizes));
   archive.put(name + ".nodes",
               to_array(nodes, {static_cast<std::int64_t>(nodes.size() / numbers), static_cast<std::int64_t>(numbers)}));
 }

@@ -22,19 +22,22 @@ using descriptor::LayerStages;
 using nasbench::OperatorKind;
 
 OperatorKind kind_of(ColdKind kind) {
-  static const std::map<ColdKind, OperatorKind> kinds = {{ColdKind::convolution, OperatorKind::convolution},
-                                                         {ColdKind::linear, OperatorKind::linear},
-                                                         {ColdKind::max_pool, OperatorKind::max_pool},
-                                                         {ColdKind::average_pool, OperatorKind::average_pool},
-                                                         {ColdKind::activation, OperatorKind::activation},
-                                                         {ColdKind::add, OperatorKind::add},
-                                                         {ColdKind::multiply, OperatorKind::multiply},
-                                                         {ColdKind::concatenate, OperatorKind::concatenate},
-                                                         {ColdKind::shuffle, OperatorKind::shuffle},
-                                                         {ColdKind::softmax, OperatorKind::softmax},
-                                                         {ColdKind::slice, OperatorKind::split},
-                                                         {ColdKind::reshape, OperatorKind::split}};
-  return kinds.at(kind);  // of a reshape the engine copies: images lie channels last
+  switch (kind) {
+    case ColdKind::convolution: return OperatorKind::convolution;
+    case ColdKind::linear: return OperatorKind::linear;
+    case ColdKind::max_pool: return OperatorKind::max_pool;
+    case ColdKind::average_pool: return OperatorKind::average_pool;
+    case ColdKind::activation: return OperatorKind::activation;
+    case ColdKind::add: return OperatorKind::add;
+    case ColdKind::multiply: return OperatorKind::multiply;
+    case ColdKind::concatenate: return OperatorKind::concatenate;
+    case ColdKind::shuffle: return OperatorKind::shuffle;
+    case ColdKind::softmax: return OperatorKind::softmax;
+    case ColdKind::slice:
+    case ColdKind::reshape:  // the engine copies: images lie channels last
+      return OperatorKind::split;
+  }
+  return OperatorKind::opaque;
 }
 
 nasbench::OperatorSpecification specification_of(const descriptor::ColdNetwork& network,
@@ -201,6 +204,7 @@ std::string_view name(Stage stage) {
 
 double& time_of(LayerStages& layer, KernelStages& kernel, Stage stage) {
   if (stage == Stage::read_raw) return layer.read_raw_ms;
+  // In the order of Stage; reading raw weights is the layer's own.
   constexpr double KernelStages::*times[] = {nullptr,
                                              &KernelStages::read_cached_ms,
                                              &KernelStages::write_cached_ms,
@@ -209,6 +213,7 @@ double& time_of(LayerStages& layer, KernelStages& kernel, Stage stage) {
                                              &KernelStages::create_again_ms,
                                              &KernelStages::first_ms,
                                              &KernelStages::execute_ms};
+  static_assert(std::size(times) == stage_count);
   return kernel.*times[static_cast<std::size_t>(stage)];
 }
 

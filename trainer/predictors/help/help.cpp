@@ -86,7 +86,7 @@ class HelpModel : public ModelOfPool {
     archive.card["seed"] = settings_.seed;
     archive.card["settings"] = settings_json(settings_);
     const std::vector<float> parameters = network_->state().parameters;
-    archive.put("parameters", to_array(parameters, {static_cast<std::int64_t>(parameters.size())}));
+    archive.put("parameters", to_array(parameters));
     return archive;
   }
 

@@ -144,7 +144,7 @@ class GridLearner : public LatencyLearner {
   }
   nlohmann::json put(Archive& archive, const std::string& name) const override {
     const auto& values = grid_.values();
-    archive.put(name + ".values", to_array(values, {static_cast<std::int64_t>(values.size())}));
+    archive.put(name + ".values", to_array(values));
     nlohmann::json card = to_document();
     card.erase("values");
     card["form"] = "grid";

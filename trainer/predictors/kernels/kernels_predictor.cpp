@@ -80,7 +80,7 @@ class KernelsPredictor : public Predictor {
       of_type.update(type.second.learner->put(archive, "forest" + std::to_string(index++)));
     }
     const auto put = [&](const char* name, const std::vector<double>& values) {
-      if (!values.empty()) archive.put(name, to_array(values, {static_cast<std::int64_t>(values.size())}));
+      if (!values.empty()) archive.put(name, to_array(values));
     };
     put("whole.errors", whole_.errors);
     put("whole.mean", whole_.line.mean);

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
-#include "trainer/predictors/kernels/learners.h"
+#include "nasbench/support/numbers_below.h"
 
 namespace tenshot::trainer::kernels {
 namespace {

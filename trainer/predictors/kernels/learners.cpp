@@ -65,7 +65,7 @@ class LassoLearner : public LatencyLearner {
     return std::max(std::inner_product(slope_.begin(), slope_.end(), features.begin(), intercept_), least_);
   }
   nlohmann::json put(Archive& archive, const std::string& name) const override {
-    archive.put(name + ".slope", to_array(slope_, {static_cast<std::int64_t>(slope_.size())}));
+    archive.put(name + ".slope", to_array(slope_));
     return {{"form", "lasso"}, {"intercept", intercept_}, {"least_ms", least_}};
   }
   nlohmann::json to_document() const override {
@@ -130,7 +130,12 @@ class TreeLearner : public LatencyLearner {
 };
 
 TreeOptions boosting(int rounds, int depth, double smallest_leaf, std::uint64_t seed) {
-  TreeOptions options{1, rounds, 0.1, depth, smallest_leaf};
+  TreeOptions options;
+  options.trees = 1;
+  options.rounds = rounds;
+  options.learning_rate = 0.1;
+  options.depth = depth;
+  options.smallest_leaf = smallest_leaf;
   options.row_share = 1;
   options.seed = seed;
   return options;
@@ -243,14 +248,6 @@ std::unique_ptr<LatencyLearner> best_trees(LearnerKind kind, const LatencyRows& 
 }
 
 }  // namespace
-
-std::vector<std::size_t> numbers_of_fold(std::size_t count, std::size_t fold, std::size_t folds, bool inside) {
-  std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < count; ++i) {
-    if ((i % folds == fold) == inside) numbers.push_back(i);
-  }
-  return numbers;
-}
 
 LatencyRows of_fold(const LatencyRows& rows, std::size_t fold, std::size_t folds, bool inside) {
   return some_of(rows, numbers_of_fold(rows.latency_ms.size(), fold, folds, inside));

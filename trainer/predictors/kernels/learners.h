@@ -34,13 +34,13 @@ struct LatencyRows {
   std::vector<double> latency_ms;  ///< positive
 };
 
-/// The numbers below `count` that are (or are not) `fold` modulo the number of folds, and the rows of those numbers.
-std::vector<std::size_t> numbers_of_fold(std::size_t count, std::size_t fold, std::size_t folds, bool inside);
+/// The rows of numbers_of_fold().
 LatencyRows of_fold(const LatencyRows& rows, std::size_t fold, std::size_t folds, bool inside);
 
-/// The best perceptron of two widths and two learning rates of two layers without weight decay, or of all that Li et
-/// al. name; and what its put() kept, of rows of `width` features, which throws FormatError.
+/// The perceptron with the least error on held-out rows: of two widths and two learning rates with two layers and no
+/// weight decay, or, with `of_all`, of all combinations that Li et al. name.
 std::unique_ptr<LatencyLearner> best_perceptron(const LatencyRows& rows, std::uint64_t seed, bool of_all);
+/// Reads back what put() of a perceptron over `width` features kept. Throws FormatError.
 std::unique_ptr<LatencyLearner> load_perceptron(const Archive& archive, const std::string& name, const JsonField& card,
                                                 std::size_t width);
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <iterator>
 #include <numeric>
-#include <sstream>
+
+#include "nasbench/support/words.h"
 
 namespace tenshot::trainer::kernels {
 namespace {
@@ -125,12 +125,11 @@ std::vector<double> operation_features(const OperatorSpecification& op) {
 }
 
 std::vector<std::string> detail_names() {
-  std::istringstream names(
+  return words_of<std::vector<std::string>>(
       "input_height input_channels input_size output_height output_width filters output_size positions parameters "
       "flops stride kernel_height kernel_width dilation groups tensors last_input_size dimensions elements_moved "
       "intensity dot_length channels_of_group filters_of_group input_channels_filled filters_filled row_filled "
       "input_over_output");
-  return {std::istream_iterator<std::string>(names), {}};
 }
 
 std::vector<double> operation_details(const OperatorSpecification& op) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -34,13 +35,18 @@ const double* slowest_row(const nasbench::StructureTable& table, std::size_t str
   return slowest_row(table.row(structure, architecture), table.structures[structure].alternatives, path_costs);
 }
 
-FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs) {
-  FeatureRows rows(table.size, table.feature_count);
-  for (std::size_t i = 0; i < table.size; ++i) {
-    const double* row = slowest_row(table, structure, i, path_costs);
+FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure,
+                    const std::vector<std::size_t>& architectures, const Eigen::VectorXd& path_costs) {
+  FeatureRows rows(architectures.size(), table.feature_count);
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    const double* row = slowest_row(table, structure, architectures[i], path_costs);
     std::copy(row, row + table.feature_count, rows.row(i).data());
   }
   return rows;
+}
+
+FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs) {
+  return rows_at(table, structure, numbers_below(table.size), path_costs);
 }
 
 std::vector<double> relative_latencies(const LibraryEntry& entry, const nasbench::StructureTable& table) {

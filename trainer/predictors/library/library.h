@@ -53,7 +53,9 @@ const double* slowest_row(const double* rows, std::size_t alternatives, const Ei
 /// The features of an architecture under one structure: its slowest row.
 const double* slowest_row(const nasbench::StructureTable& table, std::size_t structure, std::size_t architecture,
                           const Eigen::VectorXd& path_costs);
-/// Those of every architecture of `table`. Of a structure without alternatives, `path_costs` are not read.
+/// Those of architectures of `table`, or of all. Of a structure without alternatives, `path_costs` are not read.
+FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure,
+                    const std::vector<std::size_t>& architectures, const Eigen::VectorXd& path_costs);
 FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs);
 /// The latencies that the entry's costs sum to for every architecture of `table`, in units of its median latency.
 std::vector<double> relative_latencies(const LibraryEntry& entry, const nasbench::StructureTable& table);

@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "nasbench/support/median.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
-#include "trainer/predictors/kernels/learners.h"
 #include "trainer/predictors/maple_edge/descriptor_features.h"
 
 namespace tenshot::trainer {
@@ -204,7 +204,7 @@ Eigen::MatrixXd scaled_encodings(const SearchSpace& space, const AdaptationSet& 
 
 /// Every `folds`-th row from `fold` on, or all the others.
 Eigen::MatrixXd fold_of(const Eigen::MatrixXd& rows, std::size_t fold, bool inside) {
-  return rows(kernels::numbers_of_fold(static_cast<std::size_t>(rows.rows()), fold, folds, inside), Eigen::all);
+  return rows(numbers_of_fold(static_cast<std::size_t>(rows.rows()), fold, folds, inside), Eigen::all);
 }
 
 double chosen_penalty(const Eigen::MatrixXd& rows) {

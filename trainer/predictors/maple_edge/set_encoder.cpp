@@ -17,10 +17,6 @@ constexpr std::size_t summary_values = 2;       ///< how many measurements, how 
 
 enum Stream : std::uint64_t { device_stream = 1, architecture_stream = 2, descriptor_stream = 3 };
 
-Array numbers(const std::vector<double>& values) {
-  return to_array(values, {static_cast<std::int64_t>(values.size())});
-}
-
 /// Of numbers of each device, about which it has at least that variance.
 SetLoading loading_of(const Eigen::VectorXd& values, const Eigen::MatrixXd& latent, double least_variance) {
   const auto devices = static_cast<double>(values.size());
@@ -158,8 +154,8 @@ void SetEncoder::put(Archive& archive) const {
     described.insert(described.end(), loading.weights.begin(), loading.weights.end());
   }
   archive.card["set_encoder"] = {{"devices", devices_.size()}, {"directions", latent_.cols()}};
-  archive.put("set_encoder.devices", numbers(devices));
-  archive.put("set_encoder.descriptor", numbers(described));
+  archive.put("set_encoder.devices", to_array(devices));
+  archive.put("set_encoder.descriptor", to_array(described));
 }
 
 SetEncoder SetEncoder::get(const Archive& archive, std::size_t structures, std::size_t features,

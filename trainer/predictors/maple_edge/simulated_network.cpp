@@ -218,9 +218,11 @@ class SimulatedNetworkModel : public ModelOfPool {
   structured::DescriptorPrior descriptor_prior_;
   MapleEdgeSettings settings_;
   SimulatedDescriptor simulated_descriptor_;
-  SimulatedDescriptor encoded_descriptor_;  ///< of all kinds: pre-training knows not what devices will be drawn by
-  SetEncoder encoder_;                      ///< not trained unless the network is pre-trained
-  std::vector<DenseLayer> layers_;          ///< of the pre-trained network
+  /// Of all kinds that were asked for: a network is pre-trained before it is known by which of them devices are drawn.
+  /// Empty without pre-training.
+  SimulatedDescriptor encoded_descriptor_;
+  SetEncoder encoder_;              ///< not trained unless the network is pre-trained
+  std::vector<DenseLayer> layers_;  ///< of the pre-trained network
   double loss_ = 0;
 };
 

@@ -78,14 +78,14 @@ Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOpt
 }
 
 void draw_to_others(const PoolNumbers& pool, CostLibrary& library) {
-  constexpr double most = 0.5, half = 100, few = 30;  // networks
+  constexpr double half = 100, few = 30;  // networks
   library.known_costs.setZero(library.costs.rows(), library.costs.cols());
   for (const DeviceKind& kind : library.kinds) {
     for (const KindMember& own : kind.members) {
       if (kind.name != pool.labels.kind[own.device]) break;  // all device-runtimes, or those that are of no kind
       const auto device = static_cast<Index>(own.device);
       const double networks = pool.latency_ms.row(device).array().isFinite().cast<double>().sum();
-      const double share = std::min(most, half * half / (half * half + networks * networks));
+      const double share = std::min(most_drawn, half * half / (half * half + networks * networks));
       const Eigen::VectorXd log_costs = library.kinds.front().members[own.device].log_costs + library.scale.log_unit;
       const Eigen::RowVectorXd costs = log_costs.array().exp() / library.median_ms[device];
       const Eigen::RowVectorXd drawn = library.costs.row(device) + share * (costs - library.costs.row(device));

@@ -84,12 +84,15 @@ struct ReachVariance {
   double at(double reach) const { return reach > 0 ? above * reach : -below * reach; }
 };
 
+/// The share of what other devices say in costs that are drawn to theirs (draw_to_others), at most.
+constexpr double most_drawn = 0.5;
+
 /// What the devices of a pool cost, and how they vary together.
 struct CostLibrary {
   Eigen::MatrixXd costs;  ///< [devices, features], in units of the device's median latency
   std::size_t operator_features = 0;
-  /// The same of devices that measured so few networks that their costs alone predict others badly: what predicts them
-  /// where they are known. Zeros for the others; empty: for all.
+  /// What predicts known devices that measured too few networks for their own costs to do it: these, drawn to others'
+  /// by most_drawn. Zeros for the other devices; empty: for all.
   Eigen::MatrixXd known_costs;
   Eigen::VectorXd median_ms;  ///< [devices]
   Eigen::VectorXd log_rms;    ///< [devices]: root mean square of log(measured / fitted)

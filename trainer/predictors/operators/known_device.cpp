@@ -109,7 +109,8 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   const std::vector<Index> within = networks_within(library, number);
   if (within.empty()) throw FormatError("a device has no network of 'library.known' within its 'library.sizes'");
   posterior.anchors = library.known(within, Eigen::all);
-  posterior.anchor_weights = library.known_weights(within, number) * (drawn ? 0.5 : 1);  // they are of its own costs
+  // What its own costs leave of its networks counts as these costs do.
+  posterior.anchor_weights = (drawn ? 1 - most_drawn : 1) * library.known_weights(within, number);
   posterior.residual_variance = library.residual_variance_of(device);
   posterior.reach_variance = library.reach_variance;
   return posterior;

@@ -9,7 +9,8 @@
 namespace tenshot::trainer {
 
 /// Leaves at most `most` hypotheses, the most probable first. `score` is the log of a hypothesis's weight, but for what
-/// all weights sum to; where it is no finite number, the hypothesis goes.
+/// all weights sum to; where it is no finite number, the hypothesis goes. `Scored` is what has the score: the
+/// hypothesis or a base of it.
 template <class Hypothesis, class Scored>
 void keep_best(std::vector<Hypothesis>& hypotheses, double Scored::*score,
                std::size_t most = std::numeric_limits<std::size_t>::max()) {

@@ -57,7 +57,8 @@ double median_noise(const StructuredPosterior& posterior) {
   return weights.empty() ? 0 : weights.rbegin()->first;
 }
 
-/// Looks at how many times the pool's latency of the same networks the measurements are, on each device of the pool.
+/// Compares the measurements with what each device of the pool takes for the same networks: where they are tens of
+/// times apart from all devices, the unit is probably another.
 void suspect_unit(const StructuredLibrary& library, const AdaptationSet& set, std::vector<std::string>& found) {
   constexpr double unlike = 30;
   const nasbench::StructureTable table = library.model->table(set.architectures);

@@ -37,17 +37,6 @@ Samples measured(const std::vector<double>& latency) {
   return samples;
 }
 
-FeatureRows rows_of(const StructureTable& table, std::size_t structure, const std::vector<std::size_t>& architectures,
-                    const Eigen::VectorXd& path_costs) {
-  const std::size_t width = table.feature_count;
-  FeatureRows rows(architectures.size(), width);
-  for (std::size_t i = 0; i < architectures.size(); ++i) {
-    const double* row = slowest_row(table, structure, architectures[i], path_costs);
-    std::copy(row, row + width, rows.row(i).data());
-  }
-  return rows;
-}
-
 Eigen::VectorXd weighted_ridge(const FeatureRows& rows, const Eigen::VectorXd& latency, const Eigen::VectorXd& weights,
                                const Eigen::VectorXd& ridges) {
   const FeatureRows weighted = weights.asDiagonal() * rows;
@@ -106,9 +95,9 @@ CostFit fit_costs(const StructureModel& model, const StructureTable& table, std:
   const int rounds = table.structures[structure].alternatives > 1 ? path_rounds : 1;
   for (int round = 0; round < rounds; ++round) {
     fit.costs =
-        robust_ridge(rows_of(table, structure, samples.architectures, path_costs(fit.costs)), samples.latency, ridges);
+        robust_ridge(rows_at(table, structure, samples.architectures, path_costs(fit.costs)), samples.latency, ridges);
   }
-  const FeatureRows rows = rows_of(table, structure, samples.architectures, path_costs(fit.costs));
+  const FeatureRows rows = rows_at(table, structure, samples.architectures, path_costs(fit.costs));
   const Eigen::VectorXd residuals = log_residuals(rows, samples.latency, fit.costs);
   fit.log_rms = std::sqrt(residuals.array().abs().min(largest_residual).square().mean());
   return fit;

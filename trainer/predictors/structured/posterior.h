@@ -77,7 +77,8 @@ StructuredPosterior adapt(const StructuredLibrary& library, const AdaptationSet&
 StructuredPosterior without_components(const StructuredLibrary& library, double floor_ms,
                                        std::vector<std::uint64_t> anchors = {});
 
-/// What a library says of one of its devices without any measurement. Throws FormatError where it has no entry of that
+/// What a library says of one of its devices without any measurement. Its calibration is the library's, which is of new
+/// devices. Throws FormatError where it has no entry of that
 /// id.
 StructuredPosterior known_posterior(const StructuredLibrary& library, const std::string& id,
                                     const StructuredPosteriorOptions& options);

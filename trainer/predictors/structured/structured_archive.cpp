@@ -30,10 +30,6 @@ std::string indexed(const std::string& list, std::size_t index, const std::strin
   return list + "[" + std::to_string(index) + "]." + field;
 }
 
-Array numbers(const std::vector<double>& values) {
-  return to_array(values, {static_cast<std::int64_t>(values.size())});
-}
-
 void read_components(const Archive& archive, StructuredPosterior& posterior) {
   const auto features = static_cast<Index>(posterior.model->features().size());
   FieldSequence values(archive, "components");
@@ -92,7 +88,7 @@ void put_library(Archive& archive, const StructuredLibrary& library) {
     append(values, entry.costs);
   }
   archive.card["library"] = entries;
-  archive.put("library", numbers(values));
+  archive.put("library", to_array(values));
   put_calibration(archive, library.calibration);
 }
 
@@ -130,15 +126,15 @@ void put_posterior(Archive& archive, const StructuredPosterior& posterior) {
     append(values, component.covariance_ms2);
   }
   archive.card["components"] = components;
-  archive.put("components", numbers(values));
+  archive.put("components", to_array(values));
   std::vector<std::uint8_t> anchors(posterior.anchors.size() * sizeof(std::uint64_t));
   if (!anchors.empty()) std::memcpy(anchors.data(), posterior.anchors.data(), anchors.size());
-  archive.put("residual.anchors", to_array(anchors, {static_cast<std::int64_t>(anchors.size())}));
+  archive.put("residual.anchors", to_array(anchors));
   std::vector<double> residual = {posterior.floor_ms, posterior.residual_variance};
   append(residual, posterior.residual_weights);
   append(residual, posterior.residual_reduction);
   archive.card["anchors"] = posterior.residual_weights.size();
-  archive.put("residual", numbers(residual));
+  archive.put("residual", to_array(residual));
   put_calibration(archive, posterior.calibration);
 }
 
@@ -167,7 +163,7 @@ void put_descriptor_prior(Archive& archive, const DescriptorPrior& prior) {
         Eigen::MatrixXd(prior.mean_counts), Eigen::MatrixXd(prior.deviation)}) {
     append(values, matrix);
   }
-  archive.put("descriptor", numbers(values));
+  archive.put("descriptor", to_array(values));
 }
 
 DescriptorPrior get_descriptor_prior(const Archive& archive, const nasbench::StructureModel& model) {

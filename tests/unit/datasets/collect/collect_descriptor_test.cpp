@@ -5,7 +5,7 @@
 #include "descriptor/counters/counters.h"
 #include "descriptor/machine/child_process.h"
 #include "descriptor/machine/machine.h"
-#include "nasbench/spaces/nasbench201_network.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "tests/unit/datasets/collect/collect_fixture.h"
@@ -73,9 +73,9 @@ TEST(DescriptorIncomplete, UntilItHasWhatTheSourceGives) {
   };
   EXPECT_TRUE(incomplete("latency_only"));
   descriptor.source = "latency_only";
-  descriptor.operators = {{"none", *nasbench::cell_operation("none", 16, 32), 1, {}}};
+  descriptor.operators = {{"none", *nasbench::nasbench201().named_operation("none", 16, 32), 1, {}}};
   EXPECT_TRUE(incomplete("latency_only"));
-  descriptor.in_network = {{"relu", *nasbench::cell_operation("relu", 16, 32), 0}};
+  descriptor.in_network = {{"relu", *nasbench::nasbench201().named_operation("relu", 16, 32), 0}};
   EXPECT_FALSE(incomplete("latency_only"));
   EXPECT_TRUE(incomplete("callgrind"));
   descriptor.source = "callgrind";

@@ -1,3 +1,4 @@
+#include "datasets/collect/collect_record.h"
 #include "nasbench/support/files.h"
 #include "tests/unit/datasets/collect/collect_fixture.h"
 
@@ -182,6 +183,21 @@ TEST_F(Collect, RefusesToMixMeasurementsOfOtherSettings) {
   EXPECT_NE(message.find("weight seed '1', asked for '7'"), std::string::npos) << message;
   EXPECT_NE(message.find("timing"), std::string::npos) << message;
   EXPECT_EQ(message.find("batch '"), std::string::npos) << message;
+}
+
+TEST(RequireMeasuredAlike, NamesWhatDiffersAndWhatToDo) {
+  DeviceRuntime found, wanted;
+  found.environment = R"({"seed":1,"cores":4})";
+  require_measured_alike(found, wanted, {{"seed", 1}}, "device.json");
+  wanted.threads = found.threads + 1;
+  try {
+    require_measured_alike(found, wanted, {{"seed", 2}}, "device.json");
+    FAIL() << "refused nothing";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "device.json: was measured with seed 1, asked for 2; another runtime, batch, number of threads or "
+                 "resolution; choose another folder or id, or the same settings");
+  }
 }
 
 TEST_F(Collect, RefusesADeviceFileThatItDidNotWrite) {

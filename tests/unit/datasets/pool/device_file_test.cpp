@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "nasbench/spaces/nasbench201_network.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/json_reader.h"
 #include "tests/unit/datasets/fixtures.h"
 
@@ -66,10 +66,12 @@ TEST(DeviceFile, KeepsWhatOperationsCostInsideANetwork) {
   DeviceRuntime device;
   device.id = "d";
   device.descriptor.source = "latency_only";
-  device.descriptor.operators = {{"avg_pool_3x3", *nasbench::cell_operation("avg_pool_3x3", 16, 32), 0.5, {}}};
+  device.descriptor.operators = {
+      {"avg_pool_3x3", *nasbench::nasbench201().named_operation("avg_pool_3x3", 16, 32), 0.5, {}}};
   EXPECT_FALSE(to_json(device, space())["descriptor"].contains("in_network"));
-  device.descriptor.in_network = {{"avg_pool_3x3", *nasbench::cell_operation("avg_pool_3x3", 16, 32), 0.0625},
-                                  {"relu", *nasbench::cell_operation("relu", 64, 8), 0}};
+  device.descriptor.in_network = {
+      {"avg_pool_3x3", *nasbench::nasbench201().named_operation("avg_pool_3x3", 16, 32), 0.0625},
+      {"relu", *nasbench::nasbench201().named_operation("relu", 64, 8), 0}};
   const json written = to_json(device, space());
   EXPECT_EQ(written["descriptor"]["in_network"][0],
             json({{"name", "avg_pool_3x3"}, {"channels", 16}, {"resolution", 32}, {"latency_ms", 0.0625}}));

@@ -7,7 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "nasbench/spaces/nasbench201_network.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/files.h"
 #include "tests/unit/datasets/fixtures.h"
 
@@ -194,7 +194,7 @@ TEST(ContentHash, WithoutOperationsInsideANetworkIsWhatItWasBeforeThereWereAny) 
   pool.devices.resize(1);
   pool.devices[0].id = "d";
   pool.devices[0].descriptor.source = "latency_only";
-  pool.devices[0].descriptor.operators = {{"none", *nasbench::cell_operation("none", 16, 32), 0.5, {}}};
+  pool.devices[0].descriptor.operators = {{"none", *nasbench::nasbench201().named_operation("none", 16, 32), 0.5, {}}};
   pool.devices[0].latencies = {{space().at(0), 2}};
   // SHA-256 over: texts after their length, numbers of 8 bytes, little-endian.
   EXPECT_EQ(content_hash(pool), "77503a6d494a24cbbb2753e8512578c9473b25964b546c7e7435336b446e2b8f");

@@ -53,6 +53,8 @@ TEST(OperatorLatencies, SayWhatIsWrongAndWhere) {
     return "";
   };
   EXPECT_NE(refusal("a,conv_2d,56,8,56,3,16,0.25\n", "npu_ms").find("npu_ms"), std::string::npos);
+  EXPECT_NE(refusal("", "npu_ms").find("npu_ms"), std::string::npos) << "the header says it before any row";
+  EXPECT_NE(refusal("", "gpu_ms").find("has no rows"), std::string::npos);
   EXPECT_NE(refusal("a,conv_2d,56,8,56,3,16,-1\n", "gpu_ms").find("ops.csv:2"), std::string::npos);
   EXPECT_NE(refusal("a,conv_2d,56,8,56,3,16,fast\n", "gpu_ms").find("positive number"), std::string::npos);
 }

@@ -175,6 +175,17 @@ TEST(OnnxFolding, LeavesTheSumsOfAnEmptyTensorThatAreMoreThanFew) {
   EXPECT_FALSE(fold("ReduceSum", {empty, integers({0})}));
 }
 
+TEST(OnnxFolding, JoinsEmptyTensorsOfManyRowsAtOnce) {
+  const std::optional<OnnxValue> empty = fold("ConstantOfShape", {integers({2147483647, 32, 0})});
+  ASSERT_TRUE(empty && empty->numbers);
+  onnx::NodeProto join = node_of("Concat");
+  set(join, "axis", 2);
+  const std::optional<OnnxValue> joined = fold(join, {*empty, *empty});
+  ASSERT_TRUE(joined && joined->numbers);
+  EXPECT_EQ(joined->shape, (Shape{2147483647, 32, 0}));
+  EXPECT_EQ(joined->numbers->size(), 0U);
+}
+
 TEST(OnnxFolding, LeavesWhatIsNoneOfThatOrIsNotKnown) {
   OnnxValue computed = integers({1});
   computed.constant = false;

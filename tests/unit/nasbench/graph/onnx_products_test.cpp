@@ -141,6 +141,16 @@ TEST(OnnxProducts, WhatAnEinsumMakesOfConstantsAloneIsMadeBeforehand) {
   EXPECT_EQ(output_of(summed), (Shape{2, 5, 7}));
 }
 
+TEST(OnnxProducts, AnEinsumWithALabelThatIsNoLetterIsRefused) {
+  for (const char* equation : {"\xffj,jk->\xffk", "...\xff,jk", "ij,jk->i\xfe"}) {
+    SCOPED_TRACE(equation);
+    Model model;
+    model.input("a", {2, 3}).input("b", {3, 4}).output("y");
+    set_text(model.node("Einsum", {"a", "b"}, {"y"}), "equation", equation);
+    expect_refusal(model, {"its equation has a label that is no letter"});
+  }
+}
+
 TEST(OnnxProducts, AnEinsumThatContradictsItselfIsRefused) {
   Model model;
   model.input("a", {2, 3}).input("b", {4, 5}).output("y");

@@ -1,4 +1,3 @@
-
 #include <gtest/gtest.h>
 
 #include "nasbench/kernels/fusion_rules.h"

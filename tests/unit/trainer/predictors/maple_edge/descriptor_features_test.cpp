@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "nasbench/spaces/nasbench201_network.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/nnls.h"
@@ -103,10 +103,10 @@ datasets::HardwareDescriptor two_operators() {
   descriptor.source = "perf_event";
   descriptor.counters = {"cycles", "instructions"};
   descriptor.operators = {{"nor_conv_3x3",
-                           *nasbench::cell_operation("nor_conv_3x3", 16, 32),
+                           *nasbench::nasbench201().named_operation("nor_conv_3x3", 16, 32),
                            2.0,
                            {4e6, std::numeric_limits<double>::quiet_NaN()}},
-                          {"none", *nasbench::cell_operation("none", 16, 32), 0.0, {10, 20}}};
+                          {"none", *nasbench::nasbench201().named_operation("none", 16, 32), 0.0, {10, 20}}};
   return descriptor;
 }
 

@@ -101,6 +101,9 @@ TEST(StructuredPosterior, NetworksThatTheRuntimeRemovedTeachNothing) {
   with.architectures.insert(with.architectures.begin() + 3, nasbench::nasbench201().at(0));
   with.latency_ms.insert(with.latency_ms.begin() + 3, 0.001);
   EXPECT_EQ(predictions(adapt(test::synthetic_library(), with), architectures), without);
+  const auto found = suspicions(test::synthetic_library(), with, adapt(test::synthetic_library(), with));
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].find("1 measured network connects no input to an output"), 0U) << found[0];
   with.latency_ms[3] = set.latency_ms[0];  // a network of its own cost stays in the set
   EXPECT_NE(predictions(adapt(test::synthetic_library(), with), architectures), without);
   const AdaptationSet only = {{nasbench::nasbench201().at(0)}, {0.001}, false};
