@@ -20,6 +20,7 @@ import csv
 import gzip
 import hashlib
 import json
+import os
 import re
 import statistics
 import subprocess
@@ -170,7 +171,8 @@ def data_digest_now(folders):
         for file in (ROOT / folder).rglob("*"):
             path = file.relative_to(ROOT).as_posix()
             if file.is_file() and is_data(folder, path, devices):
-                blobs[path] = blob_hash(path, file.read_bytes())
+                content = os.readlink(file).encode() if file.is_symlink() else file.read_bytes()  # as git has it
+                blobs[path] = blob_hash(path, content)
     return digest_of(blobs)
 
 
