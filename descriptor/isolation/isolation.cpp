@@ -55,45 +55,6 @@ void require_one_image(const Network& kernel) {
   }
 }
 
-/// Σ sign · time of all networks, over rounds, until the mean is precise; divided by `divisor`.
-IsolatedTiming time_signed(const Runtime& runtime, const std::vector<SignedNetwork>& networks,
-                           const IsolationOptions& options, double divisor) {
-  if (options.runs < 1 || options.least_rounds < 2 || options.most_rounds < options.least_rounds ||
-      !(options.precision > 0)) {
-    throw InputError("isolating a layer needs at least one run, two rounds, and a precision over 0");
-  }
-  const Clock::time_point begin = Clock::now();
-  std::vector<std::unique_ptr<PreparedNetwork>> prepared;
-  for (const SignedNetwork& network : networks) prepared.push_back(runtime.prepare(network.network, options.runtime));
-  TimingOptions timing;
-  timing.warmup_runs = 1;
-  timing.warmup_ms = 0;
-  timing.minimum_runs = timing.maximum_runs = options.runs;
-  for (const auto& network : prepared) {
-    for (int run = 0; run < 3; ++run) network->run();  // executors profile and compile in the first runs
-  }
-  IsolatedTiming result;
-  double sum = 0, squares = 0;
-  while (result.rounds < options.most_rounds && !result.converged) {
-    double time = 0;
-    for (std::size_t i = 0; i < prepared.size(); ++i) {
-      time += networks[i].sign * measure([&] { prepared[i]->run(); }, timing).median_ms / divisor;
-    }
-    sum += time;
-    squares += time * time;
-    ++result.rounds;
-    const double count = result.rounds;
-    result.latency_ms = sum / count;
-    if (result.rounds < 2) continue;
-    result.deviation_ms = std::sqrt(std::max(0.0, (squares - sum * sum / count) / (count - 1)));
-    const double half =
-        t_quantile(0.975, static_cast<std::size_t>(result.rounds - 1)) * result.deviation_ms / std::sqrt(count);
-    result.converged = result.rounds >= options.least_rounds && half <= options.precision * std::abs(result.latency_ms);
-  }
-  result.seconds = seconds_since(begin);
-  return result;
-}
-
 }  // namespace
 
 std::string_view name(Isolation mode) {
@@ -113,36 +74,46 @@ std::vector<SignedNetwork> surroundings(const Network& kernel, Isolation mode) {
   return {{finished(fed, consume(fed, middle)), 1}, {feeding_alone, -1}, {consuming_alone, -1}, {empty_case(), 1}};
 }
 
-IsolatedTiming time_isolated(const Runtime& runtime, const Network& kernel, const IsolationOptions& options) {
-  return time_signed(runtime, surroundings(kernel, options.mode), options, 1);
+IsolatedTiming time_signed(const Runtime& runtime, const std::vector<SignedNetwork>& networks,
+                           const IsolationOptions& options) {
+  if (options.runs < 1 || options.least_rounds < 2 || options.most_rounds < options.least_rounds ||
+      !(options.precision > 0)) {
+    throw InputError("isolating a layer needs at least one run, two rounds, and a precision over 0");
+  }
+  const Clock::time_point begin = Clock::now();
+  std::vector<std::unique_ptr<PreparedNetwork>> prepared;
+  for (const SignedNetwork& network : networks) prepared.push_back(runtime.prepare(network.network, options.runtime));
+  TimingOptions timing;
+  timing.warmup_runs = 1;
+  timing.warmup_ms = 0;
+  timing.minimum_runs = timing.maximum_runs = options.runs;
+  for (const auto& network : prepared) {
+    for (int run = 0; run < 3; ++run) network->run();  // executors profile and compile in the first runs
+  }
+  IsolatedTiming result;
+  double sum = 0, squares = 0;
+  while (result.rounds < options.most_rounds && !result.converged) {
+    double time = 0;
+    for (std::size_t i = 0; i < prepared.size(); ++i) {
+      time += networks[i].sign * measure([&] { prepared[i]->run(); }, timing).median_ms;
+    }
+    sum += time;
+    squares += time * time;
+    ++result.rounds;
+    const double count = result.rounds;
+    result.latency_ms = sum / count;
+    if (result.rounds < 2) continue;
+    result.deviation_ms = std::sqrt(std::max(0.0, (squares - sum * sum / count) / (count - 1)));
+    const double half =
+        t_quantile(0.975, static_cast<std::size_t>(result.rounds - 1)) * result.deviation_ms / std::sqrt(count);
+    result.converged = result.rounds >= options.least_rounds && half <= options.precision * std::abs(result.latency_ms);
+  }
+  result.seconds = seconds_since(begin);
+  return result;
 }
 
-IsolatedTiming time_inside(const Runtime& runtime, const Network& network, int layer, int copies,
-                           const IsolationOptions& options) {
-  const NetworkNode& original = network.nodes.at(static_cast<std::size_t>(layer));
-  const bool repeats = original.inputs.size() == 1 && original.outputs.size() == 1 &&
-                       original.operation.inputs[0] == original.operation.output;
-  if (!repeats || copies < 1) {
-    throw InputError("node '" + original.name + "' cannot be repeated: its output is not shaped as its one input");
-  }
-  Network longer = network;
-  const auto behind = longer.nodes.begin() + layer + 1;
-  std::vector<NetworkNode> added(static_cast<std::size_t>(copies), original);
-  for (int i = 0; i < copies; ++i) {
-    added[static_cast<std::size_t>(i)].name += "_copy_" + std::to_string(i + 1);
-    added[static_cast<std::size_t>(i)].inputs = {{layer + i, 0}};
-  }
-  // Whoever read the layer reads the last copy; nodes behind it move on.
-  const auto moved = [&](Source& source) {
-    if (source.node >= layer) source.node += copies;
-  };
-  for (auto node = behind; node != longer.nodes.end(); ++node) {
-    std::for_each(node->inputs.begin(), node->inputs.end(), moved);
-  }
-  std::for_each(longer.outputs.begin(), longer.outputs.end(), moved);
-  longer.nodes.insert(behind, added.begin(), added.end());
-  require_sound(longer);
-  return time_signed(runtime, {{longer, 1}, {network, -1}}, options, copies);
+IsolatedTiming time_isolated(const Runtime& runtime, const Network& kernel, const IsolationOptions& options) {
+  return time_signed(runtime, surroundings(kernel, options.mode), options);
 }
 
 }  // namespace tenshot::descriptor

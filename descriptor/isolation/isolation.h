@@ -46,13 +46,11 @@ struct SignedNetwork {
 };
 std::vector<SignedNetwork> surroundings(const nasbench::Network& kernel, Isolation mode);
 
-/// Measures a kernel in rounds, in each of which all networks take turns, until the mean is precise (MONNET, §3).
-/// Throws InputError where the runtime refuses a network, or options are out of range.
-IsolatedTiming time_isolated(const Runtime& runtime, const nasbench::Network& kernel, const IsolationOptions& options);
-
-/// One more of `layer`, whose output is shaped as its input, inside of `network`: what `copies` of it behind the layer
-/// add, each. Throws InputError where the shapes differ.
-IsolatedTiming time_inside(const Runtime& runtime, const nasbench::Network& network, int layer, int copies,
+/// Measures Σ sign · time of all networks in rounds, in each of which they take turns, until the mean is precise
+/// (MONNET, §3); of a kernel with what surrounds it. Throws InputError where the runtime refuses a network, or options
+/// are out of range.
+IsolatedTiming time_signed(const Runtime& runtime, const std::vector<SignedNetwork>& networks,
                            const IsolationOptions& options);
+IsolatedTiming time_isolated(const Runtime& runtime, const nasbench::Network& kernel, const IsolationOptions& options);
 
 }  // namespace tenshot::descriptor

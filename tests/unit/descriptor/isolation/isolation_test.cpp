@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "nasbench/graph/network_builder.h"
 #include "nasbench/kernels/kernel_network.h"
 #include "nasbench/support/error.h"
 
@@ -49,19 +48,6 @@ TEST(Isolation, MeasuresAKernelAndSaysWhatItTook) {
   EXPECT_GT(timing.seconds * 1000, timing.latency_ms);
   options.most_rounds = 1;
   EXPECT_THROW(time_isolated(*runtime, kernel, options), InputError);
-}
-
-TEST(Isolation, RepeatsALayerInsideItsNetwork) {
-  nasbench::NetworkBuilder builder;
-  const nasbench::Source image = builder.input("input", {1, 32, 28, 28});
-  const nasbench::Source first = builder.convolution("first", image, 32, {nasbench::same_window(3), 1, true});
-  builder.output(builder.convolution("second", first, 16, {nasbench::same_window(1), 1, true}));
-  const Network network = builder.take();
-  const auto runtime = make_runtime("libtorch-eager");
-  IsolationOptions options;
-  options.most_rounds = 4;
-  EXPECT_GT(time_inside(*runtime, network, 0, 4, options).latency_ms, 0);
-  EXPECT_THROW(time_inside(*runtime, network, 1, 4, options), InputError);  // 32 channels to 16
 }
 
 }  // namespace
