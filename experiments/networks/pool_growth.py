@@ -48,7 +48,7 @@ CLASSES = {  # the table, which devices, whether networks are new
     "our runtimes, new networks": ("networks", "processors", True),
 }
 POOLS = ("kind", "table", "everything")
-SAID = "everything, runtime said"  # tenshot adapt --runtime
+SAID = "everything, runtime said"  # tenshot plan --runtime, adapt --runtime
 OWN_PEERS = ("flops-memory", "lasso")  # which learn from the device's own measurements alone
 SCALED_PEERS = ("nearest device scaled", "mean device scaled")  # of the table's devices, where networks are known
 EVERYTHING = ("mobile-cnn", "ncnn-boards", "help-fbnet", "help-ofa", *OURS)
@@ -216,11 +216,12 @@ def run(tenshot, pools, tables, work, name, split, pool):
         least = 10 if new else 14  # four are left to predict
         if target in done or len(candidates) < least or (new and not predicted):
             continue
-        asked = tuple(row["architecture"] for row in candidates)
+        said = ["--runtime", known[target]["runtime"]] if pool == SAID else []
+        asked = (*said, *(row["architecture"] for row in candidates))
         if asked not in plans:
             write(files / "candidates.csv", candidates, ["architecture"])
             subprocess.run([tenshot, "plan", "--checkpoint", planner, "--archs", files / "candidates.csv", "--out",
-                            files / "plan.csv", *defined], check=True)
+                            files / "plan.csv", *defined, *said], check=True)
             plans[asked] = {row["architecture"] for row in read(files / "plan.csv")}
         measured = [row for row in candidates if row["architecture"] in plans[asked]]
         rest = [row for row in predicted if row["architecture"] not in plans[asked]]
@@ -229,7 +230,6 @@ def run(tenshot, pools, tables, work, name, split, pool):
         else:
             write(files / "measured.csv", measured, ["architecture", "latency_ms"])
             write(files / "asked.csv", rest, ["architecture"])
-            said = ["--runtime", known[target]["runtime"]] if pool == SAID else []
             subprocess.run([tenshot, "adapt", "--checkpoint", checkpoint, "--measurements", files / "measured.csv", "--out",
                             files / "device.tenshot", *defined, *said], check=True, stdout=subprocess.DEVNULL)
             subprocess.run([tenshot, "predict", "--predictor", files / "device.tenshot", "--archs", files / "asked.csv",
@@ -253,8 +253,8 @@ ABOUT = """# What a larger pool does to a device that is new
 Each class is left out by family: boards of one chip, phones, graphics cards, or our runtimes with all their settings. Families
 are cut in parts (five, of phones four, of graphics cards three), and each part is predicted from what the others know: from
 devices of its own kind in its own table (kind), from that table (table), and from everything that the shipped knowledge was
-learned from (everything); and from that where `adapt --runtime` says what runs the networks (everything, runtime said). "New
-networks" says that a third (boards) or half of the networks is left out of the pool, and those
+learned from (everything); and from that where `plan --runtime` and `adapt --runtime` say what runs the networks (everything,
+runtime said). "New networks" says that a third (boards) or half of the networks is left out of the pool, and those
 are predicted; the server's GPU has three draws of them, and no other device of its kind. Ten networks are measured that
 `tenshot plan` chose; peers measure the ten that it chose by everything. *Nearest device scaled* is the device of the table
 that the ten are most like, times one factor; *mean device scaled* the geometric mean of all of them; both need devices that measured the networks, so they are no peers where networks are new. Means over device-runtimes; the best of each class in bold.

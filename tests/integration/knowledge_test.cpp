@@ -207,6 +207,20 @@ TEST_F(KnowledgeProgram, AdaptRuntime_IsOneThatTheCheckpointKnows) {
   expect_refused(of_cells, 2, "--runtime");
 }
 
+TEST_F(KnowledgeProgram, PlanRuntime_PlansForDevicesWithIt) {
+  const std::string networks = quoted(fs::path(TENSHOT_SOURCE_DIR) / "checkpoints/networks.tenshot");
+  const std::string plan = "tenshot plan --samples 3 --out " + q("runtime.csv") + " --checkpoint ";
+  expect_refused(run(plan + networks + " --runtime TensorRT --networks " + q("operators.csv")), 1, "\"ncnn, Vulkan\"");
+  EXPECT_FALSE(fs::exists(path("runtime.csv")));
+  expect_fine(run(plan + networks + " --networks " + q("operators.csv")));
+  const std::string unsaid = read_file(path("runtime.csv"));
+  const Outcome said = run(plan + networks + " --runtime 'ncnn, Vulkan' --networks " + q("operators.csv"));
+  expect_fine(said);
+  EXPECT_NE(read_file(path("runtime.csv")), unsaid);
+  EXPECT_NE(said.err.find("--runtime \"ncnn, Vulkan\" --out"), std::string::npos) << said.err;
+  expect_refused(run(plan + shipped("cells.tenshot") + " --runtime ncnn"), 2, "--runtime");
+}
+
 TEST_F(KnowledgeProgram, AdaptLike_IsTheDeviceWithoutMeasurementsAndItsFamilyWithThem) {
   const std::string like = "adapt --like wide --checkpoint " + shipped("cells.tenshot") + " --out " + q("like.tenshot");
   expect_fine(installed(like));

@@ -82,6 +82,12 @@ class ModuleTest(unittest.TestCase):
     def test_without_a_checkpoint_the_shipped_one_is_taken(self):
         self.assertEqual(len(tenshot.plan(samples=3, candidates=list(self.measured), profile=True)), 3)
 
+    def test_what_runs_the_networks_is_said_where_it_tells_something(self):
+        for use in (lambda: tenshot.plan(CHECKPOINT, samples=3, runtime="ncnn"),
+                    lambda: tenshot.adapt(CHECKPOINT, self.measured, runtime="ncnn")):
+            with self.assertRaisesRegex(tenshot.InputError, "makes nothing of a device's runtime"):
+                use()
+
     def test_errors_are_classes_of_the_module(self):
         with self.assertRaises(tenshot.InputError) as raised:
             self.predictor.predict("|nonsense|")
@@ -160,6 +166,8 @@ class ModuleTest(unittest.TestCase):
                 self.assertEqual(tenshot.networks(folder / "new"), names)
             checkpoint = folder / "pool.tenshot"
             self.assertEqual(sorted(tenshot.plan(checkpoint, samples=3, candidates=names)), names)
+            with self.assertRaisesRegex(tenshot.InputError, "has the runtime 'TensorRT'"):
+                tenshot.plan(checkpoint, samples=3, candidates=names, runtime="TensorRT")
             predictor = tenshot.adapt(checkpoint, {name: 5.0 + i for i, name in enumerate(names)})
             self.assertEqual(predictor.space, "networks")
             self.assertEqual(predictor.predict(str(folder / "new" / f"{names[0]}.onnx")), predictor.predict(names[0]))

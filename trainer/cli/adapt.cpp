@@ -25,6 +25,7 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
   }
   if (options.has("operators")) trainer::add_operators(set, options.get("operators"), model);
   if (options.has("descriptor")) set.descriptor = read_descriptor(options, space, *set.quantity);
+  if (options.has("runtime")) set.runtime = options.get("runtime");
   return set;
 }
 
@@ -130,7 +131,6 @@ void run(const std::vector<std::string>& arguments) {
   }
   trainer::AdaptOptions adapt_options;
   if (options.has("like")) adapt_options.like = options.get("like");
-  if (options.has("runtime")) adapt_options.runtime = options.get("runtime");
   adapt_options.mode = options.one_of("mode", "adaptation mode", {"joint", "fine-tune", "set-encoder"});
   adapt_options.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   if (options.has("clones")) adapt_options.clones = static_cast<int>(options.integer("clones", 1));

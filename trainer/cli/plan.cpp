@@ -23,6 +23,7 @@ std::string adapt_command(const OptionParser& options, const std::string& measur
   for (const std::string& path : options.all("measurements")) text += " --measurements " + path;
   text += " --measurements " + measured + (options.has("fleet") ? " --fleet" : "");
   if (options.has("networks")) text += " --networks " + options.get("networks");
+  if (options.has("runtime")) text += " --runtime \"" + options.get("runtime") + '"';
   return text + " --out device.tenshot";
 }
 
@@ -136,6 +137,7 @@ void add_plan_options(OptionParser& options) {
                "CSV with the architectures that may be chosen (default: the pool's, else 1,000 drawn from the space)");
   add_measurements_option(options, "what was measured already, to plan further ones");
   options.text("descriptor", "the new device's device.json: plan knowing what it says of costs");
+  options.text("runtime", "operators: what runs the networks, as tenshot devices says: plan for such devices");
   options.flag("profile", "choose for measurements with times of operators (measure.sh --profile)");
   options.text("seed", "seed of the draw", "1");
   options.text("out", "required, or --kit: plan to write, - for standard output");
@@ -197,6 +199,11 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
     request.measured.quantity = quantity;
     trainer::add_measured(request.measured, read_measurements(options, space, quantity).measured, model);
   }
+  if (options.has("runtime")) {
+    const trainer::PredictorRow& row = trainer::predictor_row(std::string(model.kind()));
+    options.require_of(row.adapt_options, {"runtime"}, "the checkpoint's predictor " + row.name);
+    request.measured.runtime = options.get("runtime");
+  }
   if (options.has("descriptor")) {
     request.measured.descriptor = read_descriptor(options, space, quantity);
     if (model.planning_prior() != nullptr) remark_on_descriptor(model, *request.measured.descriptor);
@@ -207,6 +214,7 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "plan", "Chooses which architectures to measure on a new device.",
       "  tenshot plan --networks models/ --kit kit/\n"
+      "  tenshot plan --networks models/ --runtime \"TensorFlow Lite, GPU\" --kit kit/\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --measurements measured.csv --out more.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --until 15% --measurements measured.csv --out more.csv\n"

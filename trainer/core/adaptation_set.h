@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "datasets/kit/conditions.h"
@@ -19,6 +20,9 @@ struct AdaptationSet {
   std::vector<double> latency_ms;                     ///< finite and positive, one for each architecture
   bool whole_milliseconds = false;                    ///< the device's clock counts whole milliseconds
   std::optional<datasets::HardwareDescriptor> descriptor = std::nullopt;
+  /// What runs the networks on the device, as device-runtimes of the pool are labelled ("ncnn, Vulkan"): those of
+  /// other runtimes then count less. Empty: nobody said so.
+  std::string runtime = {};
   std::optional<datasets::Quantity> quantity = std::nullopt;  ///< of `latency_ms`; nothing: what the pool holds
   std::vector<datasets::OperatorLatency> operator_latencies = {};
   datasets::MeasuringConditions conditions = {};        ///< how `latency_ms` were measured, as far as that is known

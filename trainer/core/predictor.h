@@ -62,9 +62,6 @@ struct AdaptOptions {
   /// A device-runtime of the pool that the new one is like: it and its other settings are then the whole prior. Empty:
   /// all are.
   std::string like;
-  /// What runs the networks on the new device, as device-runtimes of the pool are labelled ("ncnn, Vulkan"): those of
-  /// other runtimes then count less. Empty: nobody said so.
-  std::string runtime;
   TrainingControl control;
 };
 

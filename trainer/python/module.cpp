@@ -115,6 +115,14 @@ class LoadedPredictor {
   trainer::Archive archive_;  ///< its file's content, with the verdict
 };
 
+/// Throws InputError where the model makes nothing of it.
+void set_runtime(const trainer::PoolModel& model, const std::string& runtime, trainer::AdaptationSet& set) {
+  if (!runtime.empty() && !trainer::predictor_row(std::string(model.kind())).adapts_by("runtime")) {
+    throw InputError("a checkpoint of '" + std::string(model.kind()) + "' makes nothing of a device's runtime");
+  }
+  set.runtime = runtime;
+}
+
 /// Called with the epoch that is done, the number of epochs, and the loss.
 using OnProgress = std::function<void(int, int, double)>;
 
@@ -132,12 +140,9 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
   trainer::AdaptOptions options;
   options.seed = seed;
   options.like = like;
-  options.runtime = runtime;
+  set_runtime(*model, runtime, set);
   if (!like.empty() && !trainer::predictor_row(std::string(model->kind())).keeps_knowledge) {
     throw InputError("a checkpoint of '" + std::string(model->kind()) + "' knows no device that another is like");
-  }
-  if (!runtime.empty() && model->kind() != "operators") {
-    throw InputError("a checkpoint of '" + std::string(model->kind()) + "' makes nothing of a device's runtime");
   }
   options.control.on_epoch = [&on_progress](const trainer::TrainingProgress& now) {
     const py::gil_scoped_acquire call_python;
@@ -169,7 +174,8 @@ LoadedPredictor device(const std::string& name, const Checkpoint& checkpoint) {
 
 Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::string& sampler,
              const std::optional<py::iterable>& among, const std::optional<MeasurementSource>& measured,
-             std::uint64_t seed, const std::optional<std::string>& quantity, bool fleet, bool profile) {
+             std::uint64_t seed, const std::optional<std::string>& quantity, bool fleet, bool profile,
+             const std::string& runtime) {
   std::optional<Strings> candidates;
   if (among) candidates = strings_of(*among);
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, candidates.value_or(Strings{}), measured));
@@ -181,6 +187,7 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
   request.profiled = profile;
   if (candidates) request.candidates = parse_all(space, *candidates);
   if (measured) request.measured = adaptation_set(*model, *measured, quantity, fleet);
+  set_runtime(*model, runtime, request.measured);
   const py::gil_scoped_release other_threads_may_run;
   return format_all(space, trainer::plan(*model, request));
 }

@@ -146,7 +146,8 @@ struct Parts {
 /// True where the feature is one of those that explain what `purpose` names.
 bool explains(std::size_t feature, FeaturesOf purpose) {
   const bool is_raw = feature < raw_feature_count();
-  if (purpose == FeaturesOf::inference) return is_raw;
+  if (purpose == FeaturesOf::inference) return is_raw || feature == large_bytes_feature();
+  if (feature == large_bytes_feature()) return false;
   return !is_raw || feature == 0 || (feature - 1) % measures_of_group < measures_of_start;
 }
 
@@ -182,7 +183,7 @@ std::set<std::size_t> first_uses_of(const FeatureMap& map, const std::set<std::s
 /// A block for each group from `first` on: its first use, in the unit of its feature.
 void put_first_uses(const FeatureMap& map, std::size_t first, Eigen::MatrixXd& blocks) {
   for (std::size_t f = 0; f < map.raw.size(); ++f) {
-    if (map.raw[f] < raw_feature_count() || map.raw[f] == all_weights_feature()) continue;
+    if (!is_first_use(map.raw[f])) continue;
     const std::size_t group = map.raw[f] - first_use_feature(0);
     blocks(static_cast<Eigen::Index>(first + group), static_cast<Eigen::Index>(f)) =
         1 / map.unit[static_cast<Eigen::Index>(f)];
@@ -240,16 +241,19 @@ std::string FeatureMap::name(std::size_t feature) const {
 }
 
 FeatureScale feature_scale(const FeatureMap& map) {
-  // What a group's operators have of a measure in a typical network: they count, multiply–add or move so much.
-  constexpr std::array<double, measures_of_group> usual = {20, 3e8, 1e7, 1e7, 5e6, 3e7, 3e8};
+  // What a group's operators have of a measure in a typical network: they count, multiply–add or move so much. The base
+  // and large tensors are measures of their own.
+  constexpr std::array<double, measures_of_group + 2> usual = {20, 3e8, 1e7, 1e7, 5e6, 3e7, 3e8, 1, 1e9};
   FeatureScale scale;
   scale.log_unit.resize(static_cast<Eigen::Index>(map.operator_features()));
   for (std::size_t f = 0; f < map.operator_features(); ++f) {
+    const std::size_t raw = map.raw[f];
+    const std::size_t measure = raw == 0                       ? measures_of_group
+                                : raw == large_bytes_feature() ? measures_of_group + 1
+                                                               : (raw - 1) % measures_of_group;
+    scale.measure.push_back(measure == large_window_arithmetic ? arithmetic : measure);
     const auto at = static_cast<Eigen::Index>(f);
-    const bool base = map.raw[f] == 0;
-    const std::size_t measure = base ? 0 : (map.raw[f] - 1) % measures_of_group;
-    scale.measure.push_back(base ? measures_of_group : measure == large_window_arithmetic ? arithmetic : measure);
-    scale.log_unit[at] = std::log(map.unit[at] / (base ? 1 : usual[measure]));
+    scale.log_unit[at] = std::log(map.unit[at] / usual[measure]);
   }
   return scale;
 }

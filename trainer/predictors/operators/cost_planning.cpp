@@ -92,6 +92,13 @@ LatencyCovariance covariance_of_kind(const CostLibrary& library, const DeviceKin
   return covariance;
 }
 
+/// That of the runtime that is said; of all devices together where nothing is said, or too few have it.
+const DeviceKind& kind_of(const std::vector<DeviceKind>& kinds, const SaidRuntime& said) {
+  const auto found =
+      std::find_if(kinds.begin(), kinds.end(), [&](const DeviceKind& kind) { return kind.name == said.name; });
+  return found == kinds.end() ? kinds.front() : *found;
+}
+
 /// Networks that many boards measured vary as they did there.
 LatencyCovariance covariance_of_group(const NetworkGroup& group, const std::vector<Index>& places) {
   const Eigen::MatrixXd root = group.kinds.front().covariance.llt().matrixL();
@@ -143,7 +150,8 @@ LatencyCovariance covariance_of_entries(const CostLibrary& library, const Eigen:
 
 }  // namespace
 
-PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& features, const PosteriorOptions& options) {
+PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& features, const PosteriorOptions& options,
+                        const SaidRuntime& said) {
   constexpr double of_group = 0.02, of_space = 0.06, of_unlike_networks = 0.1, tolerance = 0.2, of_profiled = 0.03;
   Eigen::MatrixXd near;
   if (library.places.compared()) near = similarity(library.places.of(features), library.known);
@@ -153,7 +161,7 @@ PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& featu
   }
   if (!library.kinds.empty()) {
     const Eigen::MatrixXd shared = features.leftCols(library.costs.cols());
-    PlanningView view{covariance_of_kind(library, library.kinds.front(), shared, near),
+    PlanningView view{covariance_of_kind(library, kind_of(library.kinds, said), shared, near),
                       {of_unlike_networks, tolerance}};
     view.profiled_noise = of_profiled;
     return view;

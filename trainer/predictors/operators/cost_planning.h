@@ -11,14 +11,15 @@ namespace tenshot::trainer::operators {
 /// What is uncertain about the log latencies of networks before anything is measured: the mean over the library's
 /// entries of what the uncertainty of their costs means for the latencies (linearised at the entry's costs), and the
 /// spread of the entries' log latencies themselves, each relative to its mean. `features` are [networks, features].
-/// Where the library has kinds, or a group that has all networks, these say how latencies vary.
+/// Where a group of the library has all networks, it says how latencies vary; else, where the library has kinds, the
+/// kind of the runtime that is said, or of all devices.
 ///
 /// The noise that is expected of a measurement is what no cost explains. It is larger where networks are compared with
 /// each other, as what is a network's own is part of it; where there are kinds, an error of a fifth is small enough. It
 /// is least in a group, of which nothing is left to explain (experiments/search: planning.md and device_groups.md). Of
 /// kinds it is less where operators are timed too, which tell of their costs one by one (profiled_search).
 PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& features,
-                        const PosteriorOptions& options = {});
+                        const PosteriorOptions& options = {}, const SaidRuntime& said = {});
 
 /// The covariance after measurements, which are already conditioned on. Components enter by the square roots of their
 /// weights (renormalised): a posterior of few measurements is too sure of what the device is like.

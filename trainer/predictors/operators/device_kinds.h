@@ -67,7 +67,7 @@ struct KindOptions {
   double kind_devices = 4;      ///< what all device-runtimes count as, in devices, where a kind's are few
   double measure_devices = 2;   ///< what costs of one measure count as in the mean of a cost that few inform
   double setting_power = 0.7;   ///< n settings of a board and kind count as n^(1 − setting_power) boards
-  std::size_t fewest = 4;       ///< device-runtimes that are a kind of their own
+  std::size_t fewest = 3;       ///< device-runtimes that are a kind of their own
   /// A kind has a cluster of device-runtimes that are alike for each of so many device-runtimes, and at most
   /// most_clusters of them; each is a kind of the same name. A new device-runtime is often like some of its kind, and
   /// far from all. 0: no clusters.

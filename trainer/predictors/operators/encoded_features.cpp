@@ -58,7 +58,7 @@ struct FirstUses {
 FirstUses first_uses_of(const FeatureMap& map) {
   FirstUses result;
   for (std::size_t f = 0; f < map.raw.size(); ++f) {
-    if (map.raw[f] < raw_feature_count() || map.raw[f] == all_weights_feature()) continue;
+    if (!is_first_use(map.raw[f])) continue;
     const std::size_t count = 1 + (map.raw[f] - first_use_feature(0)) * measures_of_group;
     const auto found = std::lower_bound(map.raw.begin(), map.raw.end(), count);
     if (found == map.raw.end() || *found != count) continue;  // no network can use it

@@ -45,7 +45,7 @@ Eigen::VectorXd first_uses_of(const FeatureMap& map, const Eigen::VectorXd& feat
   Eigen::VectorXd own = Eigen::VectorXd::Zero(features.size());
   for (std::size_t f = 0; f < map.operator_features(); ++f) {
     const auto at = static_cast<Index>(f);
-    if (map.raw[f] >= raw_feature_count() && map.raw[f] != all_weights_feature()) own[at] = features[at];
+    if (is_first_use(map.raw[f])) own[at] = features[at];
   }
   return own;
 }

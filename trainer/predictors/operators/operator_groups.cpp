@@ -111,6 +111,8 @@ std::optional<std::size_t> group_of(const OperatorSpecification& specification) 
   return std::nullopt;
 }
 
+constexpr double largest_near_bytes = 32 << 20;
+
 double arithmetic_of(const OperatorSpecification& specification, std::size_t group) {
   if (group != pool) return static_cast<double>(nasbench::multiply_adds(specification));
   return static_cast<double>(nasbench::element_count(specification.output)) * specification.kernel.height *
@@ -168,12 +170,15 @@ std::optional<std::size_t> group_counted_by(std::size_t feature) {
 }
 
 std::size_t first_use_feature(std::size_t group) { return raw_feature_count() + group; }
+bool is_first_use(std::size_t feature) { return feature >= first_use_feature(0) && feature < all_weights_feature(); }
 std::size_t all_weights_feature() { return first_use_feature(group_count); }
-std::size_t known_feature_count() { return all_weights_feature() + 1; }
+std::size_t large_bytes_feature() { return all_weights_feature() + 1; }
+std::size_t known_feature_count() { return large_bytes_feature() + 1; }
 
 std::string raw_feature_name(std::size_t feature) {
   if (feature == 0) return "base";
   if (feature == all_weights_feature()) return "network.weight_bytes";
+  if (feature == large_bytes_feature()) return "network.large_bytes";
   if (feature >= raw_feature_count()) return group_names.at(feature - raw_feature_count()) + ".first_use";
   return group_names.at((feature - 1) / measures_of_group) + "." + measure_names[(feature - 1) % measures_of_group];
 }
@@ -189,7 +194,9 @@ Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators
     own[arithmetic] += arithmetic_of(specification, *group);
     const double floats = bytes_as_floats(specification);
     own[input_bytes] += floats * static_cast<double>(read_bytes(specification, nasbench::input_bytes(specification)));
-    own[output_bytes] += floats * static_cast<double>(nasbench::output_bytes(specification));
+    const double written = floats * static_cast<double>(nasbench::output_bytes(specification));
+    own[output_bytes] += written;
+    if (written > largest_near_bytes) features[static_cast<Eigen::Index>(large_bytes_feature())] += written;
     const std::int64_t stored = nasbench::weight_bytes(specification);
     const double as_read = specification.weight_bits > 0 ? 1 : floats;
     own[weight_bytes] += as_read * static_cast<double>(read_bytes(specification, stored));

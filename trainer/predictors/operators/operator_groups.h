@@ -58,7 +58,8 @@ constexpr std::size_t measures_of_group = large_window_arithmetic + 1;
 double bytes_as_floats(const nasbench::OperatorSpecification& specification);
 
 /// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group;
-/// behind these, those of starts, of which first uses are no sums and are left at zero. Shape [known_feature_count()].
+/// behind these, those of starts, of which first uses are no sums and are left at zero, and those of large tensors.
+/// Shape [known_feature_count()].
 Eigen::VectorXd raw_features(const std::vector<nasbench::OperatorSpecification>& operators);
 std::size_t raw_feature_count();
 
@@ -68,8 +69,12 @@ std::optional<std::size_t> group_counted_by(std::size_t feature);
 /// Features of starts, numbered after the raw ones: for each group a one where the network has an operator of it, which
 /// the first of them makes ready for all, and the bytes of all weights, which are read from the file.
 std::size_t first_use_feature(std::size_t group);
+bool is_first_use(std::size_t feature);
 std::size_t all_weights_feature();
-/// How many features there are with those.
+/// Of inferences, numbered after those: what operators write in tensors beyond 32 MiB, bytes. They leave the last cache
+/// before they are read, and the C library's allocator hands such blocks back to the system each time (mallopt(3)).
+std::size_t large_bytes_feature();
+/// How many features there are with all of these.
 std::size_t known_feature_count();
 /// "base", "depthwise_convolution.input_bytes", "depthwise_convolution.first_use", "network.weight_bytes" and so on.
 std::string raw_feature_name(std::size_t feature);

@@ -81,12 +81,8 @@ class OperatorsModel : public ModelOfPool {
     const operators::OwnEntry own = operators::add_own_entry(map, library, pool_, set, assumed);
     operators::AdaptationFeatures features = operators::adaptation_features(map, *pool_.space, set);
     const bool has_own = own.profiled > 0;
-    if (!options.runtime.empty()) {
-      features.said = {runtime_named(pool_, options.runtime), std::vector<bool>(library.devices(), true)};
-      for (std::size_t e = 0; e < entries.size(); ++e) {
-        features.said.of_entry[e] = pool_.devices[entries[e]].runtime == features.said.name;
-      }
-    }
+    features.said = operators::said_runtime(pool_, set.runtime, entries);
+    if (!set.runtime.empty()) features.said.of_entry.resize(library.devices(), true);  // itself
     operators::CostPosterior posterior = has_own ? operators::adapt_beside_own(library, features, own.profiled, assumed)
                                                  : operators::adapt(library, features, assumed);
     posterior.calibration = operators::calibration_of(library, posterior, learned_.calibration);

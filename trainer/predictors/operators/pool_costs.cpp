@@ -8,6 +8,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
 #include "trainer/core/adaptation.h"
+#include "trainer/core/knowledge.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -156,6 +157,14 @@ std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const 
     latency_ms.emplace_back(of_device.data(), of_device.data() + of_device.size());
   }
   return latency_ms;
+}
+
+SaidRuntime said_runtime(const datasets::Pool& pool, const std::string& runtime,
+                         const std::vector<std::size_t>& entries) {
+  if (runtime.empty()) return {};
+  SaidRuntime said{runtime_named(pool, runtime), {}};
+  for (const std::size_t entry : entries) said.of_entry.push_back(pool.devices[entry].runtime == said.name);
+  return said;
 }
 
 AdaptationFeatures adaptation_features(const FeatureMap& map, const NetworkSpace& space, const AdaptationSet& set) {

@@ -52,6 +52,11 @@ std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const 
                                                    const NetworkSpace& space,
                                                    const std::vector<Architecture>& architectures);
 
+/// What runs the networks of a new device, as `set` says, beside the pool's devices that `entries` numbers. Throws
+/// InputError where none of the pool's has that runtime.
+SaidRuntime said_runtime(const datasets::Pool& pool, const std::string& runtime,
+                         const std::vector<std::size_t>& entries);
+
 /// The measurements as features.
 AdaptationFeatures adaptation_features(const FeatureMap& map, const NetworkSpace& space, const AdaptationSet& set);
 

@@ -63,14 +63,16 @@ def adapt(checkpoint=None, measurements=None, seed=1, quantity=None, on_progress
 
 
 def plan(checkpoint=None, samples=10, sampler="information", candidates=None, measured=None, seed=1, quantity=None, fleet=False,
-         profile=False):
+         profile=False, runtime=""):
     """The architectures to measure on a new device, a list of `samples` strings, the most informative first.
 
     `candidates` may be measured, by default what the pool measured, or where a checkpoint has no rows 1,000 of its space;
     without `checkpoint`, the shipped one that fits them. `measured`, as the measurements of adapt(), has been measured
-    already; `fleet` is that of adapt(). `profile`: operators inside the measured networks will be timed too (measure.sh
+    already; `fleet` and `runtime` are those of adapt(): of devices with that runtime more is known of what tells them apart.
+    `profile`: operators inside the measured networks will be timed too (measure.sh
     --profile). Raises InputError, FileError, FormatError."""
-    return native.plan(checkpoint, samples, sampler, candidates, _measured(measured, quantity), seed, quantity, fleet, profile)
+    return native.plan(checkpoint, samples, sampler, candidates, _measured(measured, quantity), seed, quantity, fleet, profile,
+                       runtime)
 
 
 def random_architectures(space, count, seed=1):

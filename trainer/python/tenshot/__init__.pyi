@@ -102,6 +102,7 @@ def plan(
     quantity: Optional[str] = None,
     fleet: bool = False,
     profile: bool = False,
+    runtime: str = "",
 ) -> List[str]: ...
 def networks(path: _Path, shapes: _Shapes = ...) -> List[str]: ...
 def space_from_modules(

@@ -15,7 +15,7 @@ using nasbench::OperatorSpecification;
 using test::convolution;
 
 double value(const Eigen::VectorXd& features, const std::string& name) {
-  for (std::size_t f = 0; f < raw_feature_count(); ++f) {
+  for (std::size_t f = 0; f < known_feature_count(); ++f) {
     if (raw_feature_name(f) == name) return features[static_cast<Eigen::Index>(f)];
   }
   ADD_FAILURE() << "no feature " << name;
@@ -54,6 +54,18 @@ TEST(CostFeatures, OfNarrowNumbersAreThoseOfFloats) {
   EXPECT_EQ(value(raw_features({packed}), "convolution.weight_bytes"), 144)
       << "runtimes read packed weights as they are";
   EXPECT_EQ(value(raw_features({wide}), "convolution.weight_bytes"), 2304);
+}
+
+TEST(CostFeatures, OfTensorsBeyondTheCachesAreTheBytesThatAreWritten) {
+  // 64 channels of 512×512 floats are 64 MiB; of 256×256 they are 16.
+  const Eigen::VectorXd features = raw_features({convolution(3, 1, 64, 64, 512), convolution(3, 1, 64, 64, 256)});
+  EXPECT_EQ(value(features, "network.large_bytes"), 64 << 20);
+  const auto large = nasbench::add_network(nasbench::named_network("large", {convolution(3, 1, 64, 64, 512)}, "test"));
+  const auto small = nasbench::add_network(nasbench::named_network("small", {convolution(3, 1, 64, 64, 256)}, "test"));
+  const auto& networks = nasbench::networks();
+  EXPECT_EQ(make_feature_map(networks, {small, large}).raw.back(), large_bytes_feature());
+  EXPECT_NE(make_feature_map(networks, {small}).raw.back(), large_bytes_feature()) << "no network of the pool has any";
+  EXPECT_EQ(make_feature_map(networks, {large}, FeaturesOf::start).raw.back(), all_weights_feature());
 }
 
 TEST(CostFeatures, TellConvolutionsApartByKernelAndGroups) {
