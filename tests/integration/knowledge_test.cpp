@@ -304,7 +304,7 @@ TEST_F(KnowledgeProgram, Adapt_NamesAMeasuredNetworkThatItCannotPredict_AndGoesO
   const fs::path data = fs::path(TENSHOT_SOURCE_DIR) / "datasets/data";
   fs::create_directory(path("two"));
   fs::copy_file(data / "networks/networks.json", path("two/networks.json"));
-  for (const std::string runtime : {"libtorch-eager_t1_b1", "opencv-dnn_t1_b1", "onnxruntime_fp32_t1_b1_all"}) {
+  for (const std::string runtime : {"libtorch-eager_t1_b1", "opencv-dnn_t1_b1"}) {
     fs::create_directory(path("two/" + runtime));
     fs::copy_file(data / "networks" / runtime / "device.json", path("two/" + runtime + "/device.json"));
     write(path("two/" + runtime + "/latencies.csv"),
