@@ -2,7 +2,6 @@
 
 #include "descriptor/callgrind/callgrind.h"
 #include "descriptor/counters/perf_profile.h"
-#include "descriptor/machine/child_process.h"
 #include "descriptor/machine/machine.h"
 #include "nasbench/support/numbers.h"
 
@@ -133,15 +132,13 @@ descriptor::OperatorCounts counted_by_simulation(const CollectOptions& options, 
 
 CounterChoice choose_counters(const DescriptorOptions& options) {
   const bool simulation_can = default_events(options.events) && !options.program.empty();
-  const bool valgrind = !descriptor::find_program("valgrind").empty();
   if (options.counters == "auto") {
     const std::string why = why_no_hardware_counters(options.events);
     if (why.empty()) return {"perf_event", "counters of the processor"};
-    if (simulation_can && valgrind) {
-      return {"callgrind", "simulated counters, by callgrind: " + why};
-    }
+    const std::string obstacle = descriptor::why_no_valgrind();
+    if (simulation_can && obstacle.empty()) return {"callgrind", "simulated counters, by callgrind: " + why};
     return {"latency_only", "operator latencies without counters: " + why +
-                                (valgrind ? "" : "; with valgrind installed they would be simulated")};
+                                (obstacle.empty() ? "" : "; they cannot be simulated either: " + obstacle)};
   }
   if (options.counters == "callgrind" && !simulation_can) {
     throw InputError(

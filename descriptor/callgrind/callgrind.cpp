@@ -8,6 +8,7 @@
 
 #include "descriptor/callgrind/callgrind_dump.h"
 #include "descriptor/machine/child_process.h"
+#include "descriptor/machine/machine.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporaries.h"
@@ -162,6 +163,16 @@ void require_countable(const CallgrindOptions& options) {
 }
 
 }  // namespace
+
+std::string why_no_valgrind() {
+  if (find_program("valgrind").empty()) return "valgrind is not installed";
+#ifdef __x86_64__
+  // libhwy, with which Debian's LibTorch is linked, executes it when it is loaded, as valgrind's CPUID promises it
+  // always.
+  if (!has_cpu_flag("rdtscp")) return "valgrind loads no LibTorch on a processor without the instruction rdtscp";
+#endif
+  return "";
+}
 
 OperatorCounts count_by_callgrind(const CallgrindOptions& options) {
   require_countable(options);

@@ -39,6 +39,9 @@ struct CallgrindOptions {
   std::string valgrind = "valgrind";  ///< looked for in PATH
 };
 
+/// Why valgrind cannot run LibTorch on this machine; empty where nothing speaks against it.
+std::string why_no_valgrind();
+
 /// Counts by valgrind's tool callgrind, all operators in one child process: cycles, instructions, cache-references,
 /// cache-misses, L1-dcache-loads, L1-dcache-load-misses (MAPLE-Edge §2.3). Cycles are an estimate, instructions + 10 ×
 /// first-level misses + 100 × last-level misses (KCachegrind's "cycle estimation"); the cache-references and

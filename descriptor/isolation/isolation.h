@@ -47,10 +47,10 @@ struct SignedNetwork {
 std::vector<SignedNetwork> surroundings(const nasbench::Network& kernel, Isolation mode);
 
 /// Measures Σ sign · time of all networks in rounds, in each of which they take turns, until the mean is precise
-/// (MONNET, §3); of a kernel with what surrounds it. Throws InputError where the runtime refuses a network, or options
-/// are out of range.
+/// (MONNET, §3). Throws InputError where the runtime refuses a network, or options are out of range.
 IsolatedTiming time_signed(const Runtime& runtime, const std::vector<SignedNetwork>& networks,
                            const IsolationOptions& options);
+/// The same of a kernel and its surroundings().
 IsolatedTiming time_isolated(const Runtime& runtime, const nasbench::Network& kernel, const IsolationOptions& options);
 
 }  // namespace tenshot::descriptor

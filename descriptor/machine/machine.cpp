@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -55,6 +56,8 @@ std::optional<std::string> first_line(const std::filesystem::path& path) {
   while (!line.empty() && line.back() == '\0') line.pop_back();  // device trees end in NUL
   return std::string(trimmed(line));
 }
+
+bool has_cpu_flag(const std::string& flag) { return words_of(cpu_fact("flags").value_or("")).count(flag) > 0; }
 
 std::string cpu_model() {
   if (const std::optional<std::string> name = cpu_fact("model name")) return *name;

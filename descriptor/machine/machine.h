@@ -10,6 +10,9 @@ namespace tenshot::descriptor {
 /// First line of a file, without blanks around it; nothing when it cannot be read.
 std::optional<std::string> first_line(const std::filesystem::path& path);
 
+/// Whether /proc/cpuinfo names the flag, as those of x86 processors are.
+bool has_cpu_flag(const std::string& flag);
+
 /// What the processor calls itself ("unknown CPU" where the system does not say).
 std::string cpu_model();
 /// "family 6 model 207 stepping 2", which tells processors of one name apart; empty where the system does not say, as

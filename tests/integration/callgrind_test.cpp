@@ -9,10 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "descriptor/machine/child_process.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 #include "tests/integration/program.h"
 
 namespace tenshot::test {
@@ -35,14 +33,7 @@ std::string obstacle() {
 #ifdef __SANITIZE_ADDRESS__
   return "valgrind runs no program that was built with AddressSanitizer";
 #else
-  if (descriptor::find_program("valgrind").empty()) return "valgrind is not installed";
-#ifdef __x86_64__
-  // libhwy, with which Debian's LibTorch is linked, asks valgrind's CPUID, which promises the instruction everywhere.
-  if (read_file("/proc/cpuinfo").find(" rdtscp ") == std::string::npos) {
-    return "valgrind loads no LibTorch on a processor without the instruction rdtscp";
-  }
-#endif
-  return "";
+  return descriptor::why_no_valgrind();
 #endif
 }
 

@@ -18,7 +18,7 @@ struct PlanRequest {
   std::vector<Architecture> candidates;  ///< may be measured; empty = known_architectures() of the pool
   bool profiled = false;                 ///< `information`: operators of what is planned will be timed too
   std::optional<double> noise;  ///< `information`: σ expected of a measurement's log latency before any is known
-  AdaptationSet measured;       ///< has been measured on the new device already; its descriptor, where there is one
+  AdaptationSet measured;       ///< what is known of the new device: measurements, descriptor, runtime
   std::uint64_t seed = 1;
 };
 

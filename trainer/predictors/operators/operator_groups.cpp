@@ -111,7 +111,7 @@ std::optional<std::size_t> group_of(const OperatorSpecification& specification) 
   return std::nullopt;
 }
 
-constexpr double largest_near_bytes = 32 << 20;
+constexpr double most_kept_bytes = 32 << 20;  ///< of a block that the allocator keeps for the next tensor
 
 double arithmetic_of(const OperatorSpecification& specification, std::size_t group) {
   if (group != pool) return static_cast<double>(nasbench::multiply_adds(specification));
@@ -196,7 +196,7 @@ Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators
     own[input_bytes] += floats * static_cast<double>(read_bytes(specification, nasbench::input_bytes(specification)));
     const double written = floats * static_cast<double>(nasbench::output_bytes(specification));
     own[output_bytes] += written;
-    if (written > largest_near_bytes) features[static_cast<Eigen::Index>(large_bytes_feature())] += written;
+    if (written > most_kept_bytes) features[static_cast<Eigen::Index>(large_bytes_feature())] += written;
     const std::int64_t stored = nasbench::weight_bytes(specification);
     const double as_read = specification.weight_bits > 0 ? 1 : floats;
     own[weight_bytes] += as_read * static_cast<double>(read_bytes(specification, stored));

@@ -71,8 +71,9 @@ std::optional<std::size_t> group_counted_by(std::size_t feature);
 std::size_t first_use_feature(std::size_t group);
 bool is_first_use(std::size_t feature);
 std::size_t all_weights_feature();
-/// Of inferences, numbered after those: what operators write in tensors beyond 32 MiB, bytes. They leave the last cache
-/// before they are read, and the C library's allocator hands such blocks back to the system each time (mallopt(3)).
+/// Of inferences, numbered after those: what operators write in tensors beyond 32 MiB, bytes. glibc's allocator takes
+/// such a block from the system each time and hands it back (mallopt(3), M_MMAP_THRESHOLD), so that each of its pages
+/// faults (experiments/networks/sizes).
 std::size_t large_bytes_feature();
 /// How many features there are with all of these.
 std::size_t known_feature_count();

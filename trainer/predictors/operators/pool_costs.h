@@ -52,8 +52,8 @@ std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const 
                                                    const NetworkSpace& space,
                                                    const std::vector<Architecture>& architectures);
 
-/// What runs the networks of a new device, as `set` says, beside the pool's devices that `entries` numbers. Throws
-/// InputError where none of the pool's has that runtime.
+/// The runtime of a new device by the pool's name for it, and which of the pool's devices that `entries` numbers have
+/// it; nothing where `runtime` is empty. Throws InputError where no device of the pool has it.
 SaidRuntime said_runtime(const datasets::Pool& pool, const std::string& runtime,
                          const std::vector<std::size_t>& entries);
 

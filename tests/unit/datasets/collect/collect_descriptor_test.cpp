@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "descriptor/callgrind/callgrind.h"
 #include "descriptor/counters/counters.h"
-#include "descriptor/machine/child_process.h"
 #include "descriptor/machine/machine.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
@@ -33,8 +33,9 @@ TEST(CounterChoice, AutoSaysWhyItDoesNotTakeTheProcessorsOwn) {
   DescriptorOptions options;
   options.program = "/usr/bin/tenshot";
   const CounterChoice choice = choose_counters(options);
-  const bool valgrind = !descriptor::find_program("valgrind").empty();
-  EXPECT_EQ(choice.source, valgrind ? "callgrind" : "latency_only");
+  const std::string obstacle = descriptor::why_no_valgrind();
+  EXPECT_EQ(choice.source, obstacle.empty() ? "callgrind" : "latency_only");
+  EXPECT_NE(choice.reason.find(obstacle), std::string::npos) << choice.reason;
   EXPECT_NE(choice.reason.find("cannot count 'cycles'"), std::string::npos) << choice.reason;
   EXPECT_EQ(choice.reason.find("simulated") != std::string::npos, true) << choice.reason;
 }

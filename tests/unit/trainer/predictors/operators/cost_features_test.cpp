@@ -56,7 +56,7 @@ TEST(CostFeatures, OfNarrowNumbersAreThoseOfFloats) {
   EXPECT_EQ(value(raw_features({wide}), "convolution.weight_bytes"), 2304);
 }
 
-TEST(CostFeatures, OfTensorsBeyondTheCachesAreTheBytesThatAreWritten) {
+TEST(CostFeatures, OfTensorsBeyond32MiBAreTheBytesThatAreWritten) {
   // 64 channels of 512×512 floats are 64 MiB; of 256×256 they are 16.
   const Eigen::VectorXd features = raw_features({convolution(3, 1, 64, 64, 512), convolution(3, 1, 64, 64, 256)});
   EXPECT_EQ(value(features, "network.large_bytes"), 64 << 20);
