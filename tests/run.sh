@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. TENSHOT_TABLES names the folder of public latency tables;
 # without it the tests that read them are skipped. Networks of torchvision are exported, with random weights, to the
-# build folder. Each fuzzer of strangers' files runs for ten seconds. --long adds what takes hours: a thousand kills, ten
-# minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), exports of a million architectures, an experiment on Slurm, aarch64,
-# ThreadSanitizer, the presets debug and without-torch, the whole suite under AddressSanitizer and
-# UndefinedBehaviorSanitizer with its coverage, the wheel, tenshot-predict, the interface of the C++ libraries, and (as root) the
-# Debian packages in a clean root and the container. Other arguments go to
-# ctest.
+# build folder. --long adds what takes hours: a thousand kills, ten minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), exports
+# of a million architectures, an experiment on Slurm, aarch64, ThreadSanitizer, the presets debug and without-torch, the
+# whole suite under AddressSanitizer and UndefinedBehaviorSanitizer with its coverage, the wheel, tenshot-predict, the
+# interface of the C++ libraries, and (as root) the Debian packages in a clean root and the container. Other arguments go
+# to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 long=""
@@ -19,7 +18,7 @@ fi
 # shellcheck disable=SC2046 # a list of words
 install_missing python3-torch python3-torchvision python3-numpy python3-dev python3-matplotlib \
   jupyter-nbconvert python3-ipykernel python3-pandas python3-sklearn python3-markdown-it python3-jsonschema mypy zsh pybind11-dev chromium chromium-driver busybox shellcheck parallel \
-  libdnnl-dev libopencv-dev libxgboost-dev clang-14 libclang-rt-14-dev $(node_packages)
+  libdnnl-dev libopencv-dev libxgboost-dev $(node_packages)
 build_targets
 TENSHOT_EXPORTS=$(realpath "$build")/exports
 export TENSHOT_EXPORTS
@@ -27,11 +26,8 @@ if [ ! -f "$TENSHOT_EXPORTS/complete" ]; then
   /usr/bin/python3 tests/networks/export_networks.py "$TENSHOT_EXPORTS" && touch "$TENSHOT_EXPORTS/complete"
 fi
 ctest --test-dir "$build" --output-on-failure -j "${TENSHOT_TEST_JOBS:-2}" "$@"
-# The fuzzers that are built in minutes; those of archives and specs need every predictor, and run with --long.
-if [ -z "$long" ]; then
-  tests/fuzz/run.sh 10 light
-else
-  install_missing slurm-wlm munge
+if [ -n "$long" ]; then
+  install_missing slurm-wlm munge clang-14 libclang-rt-14-dev
   install_missing mmdebstrap dpkg-dev lintian buildah abigail-tools protobuf-compiler gcovr python3-build python3-venv g++-aarch64-linux-gnu qemu-user-static
   tests/presets_test.sh
   logged cmake --preset tsan
