@@ -18,7 +18,8 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
   const nasbench::NetworkSpace& space = *model.pool().space;
   set.quantity = trainer::adapted_quantity(model.pool(), quantity_option(options));
   if (options.has("measurements")) {
-    trainer::add_measured(set, read_measurements(options, space, *set.quantity).measured, model);
+    const auto read = read_measurements(options, options.all("measurements"), space, *set.quantity);
+    trainer::add_measured(set, read.measured, model);
     if (set.whole_milliseconds) {
       say(whole_numbers(*set.quantity) + ": on fast networks one step of this clock is a large relative error");
     }
@@ -39,22 +40,11 @@ nlohmann::json to_json(const datasets::Fleet& fleet) {
   return json;
 }
 
-/// An option that another predictor has would be ignored.
-void require_options_of(const trainer::PoolModel& model, const OptionParser& options) {
-  std::vector<std::string> all;
-  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
-    all.insert(all.end(), row.adapt_options.begin(), row.adapt_options.end());
-  }
-  const trainer::PredictorRow& row = trainer::predictor_row(std::string(model.kind()));
-  options.require_of(row.adapt_options, all, "the checkpoint's predictor " + row.name);
-}
-
 void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {
   FileRoles files("--checkpoint", checkpoint);
   reads_given(files, options);
   if (options.has("operators")) files.reads("--operators", options.get("operators"));
   files.writes_training("--out", options.get("out"));
-  files.require_distinct();
 }
 
 void add_adapt_options(OptionParser& options) {
@@ -133,9 +123,9 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("like")) adapt_options.like = options.get("like");
   adapt_options.mode = options.one_of("mode", "adaptation mode", {"joint", "fine-tune", "set-encoder"});
   adapt_options.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-  if (options.has("clones")) adapt_options.clones = static_cast<int>(options.integer("clones", 1));
+  if (options.has("clones")) adapt_options.clones = options.integer("clones", 1);
   quantity_option(options);
-  const int threads = static_cast<int>(options.integer("threads", 1));
+  const int threads = options.integer("threads", 1);
   const std::string checkpoint = checkpoint_of(options);
   require_distinct_files(options, checkpoint);
   const MadeFolders made(out);

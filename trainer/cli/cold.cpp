@@ -23,7 +23,7 @@ constexpr const char* plan_example = "  tenshot cold plan stages.json --starts 5
 void measure_stages(const OptionParser& options) {
   const std::string model = options.required("model.onnx"), out = options.required("out");
   FileRoles files("model.onnx", model);
-  files.writes_last("--out", out);
+  files.writes("--out", out);
   const MadeFolders made(out);
   descriptor::ColdMeasureOptions measure;
   measure.repetitions = options.integer("repetitions", 1);
@@ -111,7 +111,7 @@ void plan(const Arguments& arguments) {
   const std::string stages = options.required("stages.json"), out = options.required("out");
   FileRoles files("stages.json", stages);
   if (options.has("corrected")) files.writes("--corrected", options.get("corrected"));
-  files.writes_last("--out", out);
+  files.writes("--out", out);
   trainer::ColdPlanOptions wanted;
   wanted.kernels = trainer::kernel_policy(options.get("kernels"));
   wanted.cache = trainer::cache_policy(options.get("cache"));
@@ -174,7 +174,7 @@ void predict(const OptionParser& options) {
     files.reads("--stages", file.string());
     measured.push_back(descriptor::read_stages(file));
   }
-  if (options.has("out")) files.writes_last("--out", options.get("out"));
+  if (options.has("out")) files.writes("--out", options.get("out"));
   trainer::ColdPlanOptions plan;
   plan.preparing_cores = options.integer("preparing-cores", 0);
   const nasbench::Network network = nasbench::read_onnx(model);

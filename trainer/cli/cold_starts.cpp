@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <functional>
 #include <iostream>
+#include <set>
 #include <system_error>
 
 #include "descriptor/cold/cold_json.h"
@@ -192,16 +194,15 @@ std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, co
 /// The plans that are tried beside the one that is asked for: stages that are timed one by one say too little of cores
 /// that get in each other's way, and of what a library's first uses cost in a start.
 std::vector<trainer::ColdPlanOptions> kinds_of_plans(const trainer::ColdPlanOptions& options) {
-  std::vector<trainer::ColdPlanOptions> kinds = {options};
-  if (options.kernels == trainer::KernelPolicy::planned) {
-    kinds.push_back(options);
-    kinds.back().kernels = trainer::KernelPolicy::compiled;
-  }
-  const std::vector<trainer::ColdPlanOptions> with_cores = kinds;
-  for (trainer::ColdPlanOptions kind : with_cores) {
-    if (kind.preparing_cores == 0) continue;
-    kind.preparing_cores = 0;
-    kinds.push_back(kind);
+  std::vector<trainer::KernelPolicy> policies = {options.kernels};
+  if (options.kernels == trainer::KernelPolicy::planned) policies.push_back(trainer::KernelPolicy::compiled);
+  std::vector<trainer::ColdPlanOptions> kinds;
+  for (const int cores : std::set<int, std::greater<>>{options.preparing_cores, 0}) {
+    for (const trainer::KernelPolicy policy : policies) {
+      kinds.push_back(options);
+      kinds.back().kernels = policy;
+      kinds.back().preparing_cores = cores;
+    }
   }
   return kinds;
 }

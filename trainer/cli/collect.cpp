@@ -156,7 +156,6 @@ void require_distinct_files(const OptionParser& options, const std::filesystem::
   if (archs == "-" || std::filesystem::exists(archs)) files.reads("--archs", archs);
   reads_networks(files, options);
   files.writes_devices("--out", out);
-  files.require_distinct();
 }
 
 /// Why a network cannot be run as it is asked for: known by its operators alone, or with a first dimension that is not

@@ -9,7 +9,6 @@
 #include <iostream>
 #include <limits>
 #include <sstream>
-#include <type_traits>
 
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
@@ -19,16 +18,6 @@
 
 namespace tenshot::cli {
 namespace {
-
-/// cxxopts 3 keeps a list of an option's long names, earlier releases one.
-template <class Option>
-std::string option_name(const Option& option) {
-  if constexpr (std::is_same_v<decltype(option.l), std::string>) {
-    return option.l;
-  } else {
-    return option.l.empty() ? std::string() : *option.l.begin();
-  }
-}
 
 /// Earlier names of options, which stay good: one thing has one name in help and messages.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> aliases = {
@@ -78,9 +67,8 @@ void run_sub_verb(const std::string& verb, const std::vector<SubVerb>& verbs, co
 void OptionParser::add(const std::string& name, const std::string& meaning,
                        const std::shared_ptr<cxxopts::Value>& value, const std::optional<std::string>& otherwise) {
   options_.add_options()(name, meaning, otherwise ? value->default_value(*otherwise) : value);
+  known_.push_back("--" + name);
 }
-
-void OptionParser::flag(const std::string& name, const std::string& meaning) { options_.add_options()(name, meaning); }
 
 void OptionParser::add_positional(const std::string& name, const std::string& meaning) {
   positional_ = name;
@@ -96,7 +84,7 @@ void OptionParser::add_rest(const std::string& name, const std::string& meaning)
 
 bool OptionParser::parse(const std::vector<std::string>& given) {
   std::vector<std::string> arguments;
-  for (const std::string& argument : given) arguments.push_back(renamed(argument, known_options()));
+  for (const std::string& argument : given) arguments.push_back(renamed(argument, known_));
   std::vector<const char*> argv = {"tenshot"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   try {
@@ -124,20 +112,11 @@ bool OptionParser::parse(const std::vector<std::string>& given) {
   return true;
 }
 
-std::vector<std::string> OptionParser::known_options() const {
-  std::vector<std::string> known;
-  for (const std::string& group : options_.groups()) {
-    for (const auto& option : options_.group_help(group).options) known.push_back("--" + option_name(option));
-  }
-  return known;
-}
-
 std::string OptionParser::suggestion_for(const std::vector<std::string>& arguments) const {
-  const std::vector<std::string> known = known_options();
   for (const std::string& argument : arguments) {
     if (argument.compare(0, 2, "--") != 0) continue;
     const std::string name = argument.substr(0, argument.find('='));
-    if (std::find(known.begin(), known.end(), name) == known.end()) return suggestion(name, known);
+    if (std::find(known_.begin(), known_.end(), name) == known_.end()) return suggestion(name, known_);
   }
   return {};
 }

@@ -72,7 +72,7 @@ class OptionParser {
   const std::string& verb() const { return verb_; }
   /// Options in the order in which help lists them: one that is there or not; with a text (integer() makes a number of
   /// one), several texts, or a number. Without the option there is `otherwise`, or nothing.
-  void flag(const std::string& name, const std::string& meaning);
+  void flag(const std::string& name, const std::string& meaning) { add(name, meaning, cxxopts::value<bool>(), {}); }
   void text(const std::string& name, const std::string& meaning, const std::optional<std::string>& otherwise = {}) {
     add(name, meaning, cxxopts::value<std::string>(), otherwise);
   }
@@ -117,8 +117,6 @@ class OptionParser {
  private:
   void add(const std::string& name, const std::string& meaning, const std::shared_ptr<cxxopts::Value>& value,
            const std::optional<std::string>& otherwise);
-  /// The names of the verb's options, with their dashes.
-  std::vector<std::string> known_options() const;
   /// "; did you mean '--samples'?" for the first unknown option.
   std::string suggestion_for(const std::vector<std::string>& arguments) const;
 
@@ -126,6 +124,7 @@ class OptionParser {
   std::string positional_, positional_meaning_;
   std::string rest_name_, rest_meaning_;
   std::vector<std::string> rest_;
+  std::vector<std::string> known_ = {"--help", "--quiet"};  ///< the names of the verb's options, with their dashes
   cxxopts::Options options_;
   cxxopts::ParseResult result_;
 };

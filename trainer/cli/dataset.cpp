@@ -88,7 +88,6 @@ void import_measured(const OptionParser& options, const std::string& out) {
   for (const std::string& path : paths) files.reads_measured("--measurements", path);
   reads_networks(files, options);
   files.writes_devices("--out", out);
-  files.require_distinct();
   const auto kit =
       std::find_if(paths.begin(), paths.end(), [](const std::string& path) { return datasets::is_kit(path); });
   if (kit == paths.end() && !options.has("id")) {
@@ -176,7 +175,6 @@ void import_measurements(const Arguments& arguments) {
   FileRoles files("--table", table);
   reads_networks(files, options);
   files.writes_devices("--out", out);
-  files.require_distinct();
   datasets::WideTableOptions wide;
   wide.quantity = quantity;
   if (options.has("devices")) wide.devices = filled_parts(options.get("devices"));

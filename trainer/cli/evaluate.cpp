@@ -74,33 +74,26 @@ void print(const trainer::Metrics& m, datasets::Quantity quantity) {
   }
 }
 
-void leave_out_excluded(const OptionParser& options, const nasbench::NetworkSpace& space,
-                        datasets::MeasuredSource& truth) {
-  if (!options.has("exclude")) return;
-  const auto list = datasets::read_architectures(options.get("exclude"), space).architectures;
-  leave_out(truth, ArchitectureSet(list.begin(), list.end()));
+/// The measurements of --measurements without those of `used` and --exclude.
+datasets::MeasuredSource read_truth(const OptionParser& options, const nasbench::NetworkSpace& space,
+                                    datasets::Quantity quantity, const ArchitectureSet& used) {
+  datasets::MeasuredSource truth = read_measurements(options, options.all("measurements"), space, quantity).measured;
+  const std::size_t count = leave_out(truth, used);
+  if (count > 0) say(std::to_string(count) + " measured architectures were adapted on and are left out");
+  if (options.has("exclude")) {
+    const auto list = datasets::read_architectures(options.get("exclude"), space).architectures;
+    leave_out(truth, ArchitectureSet(list.begin(), list.end()));
+  }
+  return truth;
 }
 
-/// What is compared goes to standard output, which may be a file.
-void require_distinct_files(const OptionParser& options) {
-  FileRoles files;
-  reads_given(files, options);
-  files.writes_last("standard output", "-");
-}
-
-Joined compare_predictor(const OptionParser& options) {
+Joined compare_predictor(const OptionParser& options, double confidence) {
   const std::string file = options.get("predictor");
-  options.required("measurements");
-  const double confidence = confidence_option(options);
-  require_distinct_files(options);
   const auto predictor = trainer::load_predictor(file);
   require_quantity(options, *predictor, file);
   const ArchitectureSet used_before = adapted_on(*predictor);  // before --networks gives its names another meaning
   networks_of(options);
-  datasets::MeasuredSource truth = read_measurements(options, predictor->space(), predictor->quantity()).measured;
-  const std::size_t used = leave_out(truth, used_before);
-  if (used > 0) say(std::to_string(used) + " measured architectures were adapted on and are left out");
-  leave_out_excluded(options, predictor->space(), truth);
+  const datasets::MeasuredSource truth = read_truth(options, predictor->space(), predictor->quantity(), used_before);
   if (truth.architectures.empty()) {
     throw InputError("there is nothing to compare: " + tenshot::joined(options.all("measurements")) +
                      " holds nothing but what " + file + " was adapted on; measure further architectures");
@@ -109,16 +102,13 @@ Joined compare_predictor(const OptionParser& options) {
 }
 
 Joined compare_table(const OptionParser& options) {
-  const std::string predictions = options.required("predictions");
-  options.required("measurements");
-  require_distinct_files(options);
+  const std::string predictions = options.get("predictions");
   const nasbench::NetworkSpace& space = datasets::named_space(options.get("space"));
   networks_of(options);
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space, quantity);
   report(table.findings);
-  datasets::MeasuredSource truth = read_measurements(options, space, quantity).measured;
-  leave_out_excluded(options, space, truth);
+  const datasets::MeasuredSource truth = read_truth(options, space, quantity, {});
   Joined joined = join(table, truth);
   joined.quantity = quantity;
   const std::size_t unpredicted = truth.architectures.size() - joined.measured_ms.size();
@@ -151,7 +141,14 @@ void run(const std::vector<std::string>& arguments) {
   }
   Outcome outcome(options);
   quantity_option(options);
-  const Joined joined = options.has("predictor") ? compare_predictor(options) : compare_table(options);
+  const bool by_predictor = options.has("predictor");
+  if (!by_predictor) options.required("predictions");
+  options.required("measurements");
+  const double confidence = by_predictor ? confidence_option(options) : 0;
+  FileRoles files;
+  reads_given(files, options);
+  files.writes("standard output", "-");  // which may be a file
+  const Joined joined = by_predictor ? compare_predictor(options, confidence) : compare_table(options);
   const trainer::Metrics metrics = trainer::evaluate(joined.predictions.latency_ms, joined.measured_ms,
                                                      joined.predictions.lower_ms, joined.predictions.upper_ms);
   if (options.has("json")) {

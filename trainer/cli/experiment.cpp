@@ -50,7 +50,6 @@ void run(const std::vector<std::string>& arguments) {
     files.reads_folder("its pool", spec.data.path);
   }
   files.writes_experiment("--out", out);
-  files.require_distinct();
   const bool merged = options.has("merge") || run_options.shard.count == 1;
   MadeFolders made;
   if (options.has("merge")) {

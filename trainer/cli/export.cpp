@@ -31,7 +31,6 @@ void run(const std::vector<std::string>& arguments) {
   if (wanted.empty()) {
     throw UsageError("tenshot export needs --torchscript, --onnx or --document; see tenshot export --help");
   }
-  files.require_distinct();
   MadeFolders made;
   for (const std::string& path : wanted) made.for_file(path);
   const auto predictor = trainer::load_predictor(file);

@@ -45,10 +45,8 @@ std::vector<fs::path> readable_entries(const fs::path& folder) {
 
 }  // namespace
 
-void FileRoles::add(std::vector<Role>& roles, const std::string& what, const fs::path& path, bool is_folder) {
+FileRoles::Role FileRoles::role_of(const std::string& what, const fs::path& path, bool is_folder, int stream) {
   Role role{what, path, {}, {}, is_folder, path == "-"};
-  // "-" is standard input among what is read, and standard output among what is written.
-  const int stream = &roles == &inputs_ ? STDIN_FILENO : STDOUT_FILENO;
   struct stat status {};
   const int known = role.is_stream ? ::fstat(stream, &status) : ::stat(path.c_str(), &status);
   if (known == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) {
@@ -57,13 +55,29 @@ void FileRoles::add(std::vector<Role>& roles, const std::string& what, const fs:
   // A device or a pipe may be read and written by whom it likes.
   const bool special = known == 0 && !role.identity;
   if (!role.is_stream && !special) role.real = real_path(path);
-  roles.push_back(std::move(role));
+  return role;
 }
 
-void FileRoles::reads(const std::string& what, const fs::path& path) { add(inputs_, what, path, false); }
+void FileRoles::add_input(const std::string& what, const fs::path& path, bool is_folder) {
+  inputs_.push_back(role_of(what, path, is_folder, STDIN_FILENO));
+}
+
+void FileRoles::add_output(const std::string& what, const fs::path& path, bool is_folder) {
+  const Role output = role_of(what, path, is_folder, STDOUT_FILENO);
+  for (const Role& input : inputs_) {
+    if (same(output, input) || is_below(output, input) || is_below(input, output)) refuse(output, input);
+  }
+  for (const Role& earlier : outputs_) {
+    if (earlier.what == output.what) continue;  // files of one folder
+    const bool both_streams = output.is_stream && earlier.is_stream;
+    if (both_streams || same(output, earlier) || is_below(output, earlier)) refuse(output, earlier);
+    if (is_below(earlier, output)) refuse(earlier, output);
+  }
+  outputs_.push_back(output);
+}
 
 void FileRoles::reads_folder(const std::string& what, const fs::path& folder) {
-  add(inputs_, what, folder, true);
+  add_input(what, folder, true);
   for (const fs::path& entry : readable_entries(folder)) {
     for (const fs::path& inner : readable_entries(entry)) {
       if (is_file(inner)) reads(what, inner);
@@ -80,7 +94,7 @@ void FileRoles::reads_measured(const std::string& what, const fs::path& path) {
   if (!is_folder(path)) return reads(what, path);
   if (!datasets::is_kit(path)) return reads_device(what, path);
   for (const char* part : {"models", "results"}) {
-    if (is_folder(path / part)) add(inputs_, what, path / part, true);
+    if (is_folder(path / part)) add_input(what, path / part, true);
   }
   for (const char* name : kit_files) {
     if (is_file(path / name)) reads(what, path / name);
@@ -101,7 +115,7 @@ void FileRoles::reads_file_or_name(const std::string& what, const std::string& t
 
 void FileRoles::reads_experiment(const std::string& what, const fs::path& folder) {
   for (const char* name : experiment_files) reads(what, folder / name);
-  for (const char* name : experiment_folders) add(inputs_, what, folder / name, true);
+  for (const char* name : experiment_folders) add_input(what, folder / name, true);
 }
 
 void FileRoles::writes_experiment(const std::string& what, const fs::path& folder) {
@@ -117,14 +131,10 @@ void FileRoles::writes_devices(const std::string& what, const fs::path& folder) 
   }
 }
 
-void FileRoles::writes(const std::string& what, const fs::path& path) { add(outputs_, what, path, false); }
-
 void FileRoles::writes_training(const std::string& what, const fs::path& path) {
   writes(what, path);
   if (path != "-") writes("the state of " + what, path.string() + ".partial");
 }
-
-void FileRoles::writes_folder(const std::string& what, const fs::path& folder) { add(outputs_, what, folder, true); }
 
 bool FileRoles::same(const Role& a, const Role& b) {
   if (a.identity && b.identity) return a.identity == b.identity;
@@ -147,22 +157,6 @@ void FileRoles::refuse(const Role& output, const Role& other) {
   }
   throw UsageError(output.what + ": " + name + " is the same " + (output.is_folder ? "folder" : "file") + " as " +
                    other.what + " ('" + other.path.string() + "'), which would be lost; give it another name");
-}
-
-void FileRoles::require_distinct() const {
-  for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    const Role& output = outputs_[o];
-    for (const Role& input : inputs_) {
-      if (same(output, input) || is_below(output, input) || is_below(input, output)) refuse(output, input);
-    }
-    for (std::size_t other = 0; other < o; ++other) {
-      const Role& earlier = outputs_[other];
-      if (earlier.what == output.what) continue;  // files of one folder
-      const bool both_streams = output.is_stream && earlier.is_stream;
-      if (both_streams || same(output, earlier) || is_below(output, earlier)) refuse(output, earlier);
-      if (is_below(earlier, output)) refuse(earlier, output);
-    }
-  }
 }
 
 MadeFolders::~MadeFolders() {

@@ -11,11 +11,12 @@
 namespace tenshot::cli {
 
 /// The files that a verb reads and writes. An output must not be an input, nor another output: whatever they are
-/// called, by identity of the files (device and inode), so that links count as what they lead to.
+/// called, by identity of the files (device and inode), so that links count as what they lead to. What is read is named
+/// first; what is written throws UsageError that names two that are the same.
 ///
 ///   FileRoles files("--checkpoint", checkpoint);
 ///   files.reads("--archs", archs);
-///   files.writes_last("--out", out);
+///   files.writes("--out", out);
 class FileRoles {
  public:
   FileRoles() = default;
@@ -23,7 +24,7 @@ class FileRoles {
   FileRoles(const std::string& what, const std::filesystem::path& path) { reads(what, path); }
 
   /// `path` is a file, "-" for standard input, or may not exist. `what` names the option in messages.
-  void reads(const std::string& what, const std::filesystem::path& path);
+  void reads(const std::string& what, const std::filesystem::path& path) { add_input(what, path, false); }
   /// A folder of which everything is read: nothing may be written below it, nor over what its links lead to.
   void reads_folder(const std::string& what, const std::filesystem::path& folder);
   /// A device-runtime, by its folder or its device.json: that and the latencies beside it.
@@ -37,23 +38,14 @@ class FileRoles {
   void reads_experiment(const std::string& what, const std::filesystem::path& folder);
 
   /// `path` is a file, whether it exists or not, or "-" for standard output.
-  void writes(const std::string& what, const std::filesystem::path& path);
+  void writes(const std::string& what, const std::filesystem::path& path) { add_output(what, path, false); }
   /// What training writes: the result, and its state beside it.
   void writes_training(const std::string& what, const std::filesystem::path& path);
   void writes_experiment(const std::string& what, const std::filesystem::path& folder);
   /// A pool's folder, to which device-runtimes are added: what is there already of any.
   void writes_devices(const std::string& what, const std::filesystem::path& folder);
   /// A folder that belongs to the verb alone: nothing that is read may stand below it.
-  void writes_folder(const std::string& what, const std::filesystem::path& folder);
-
-  /// The last file that is written: then require_distinct().
-  void writes_last(const std::string& what, const std::filesystem::path& path) {
-    writes(what, path);
-    require_distinct();
-  }
-
-  /// Throws UsageError that names two that are the same.
-  void require_distinct() const;
+  void writes_folder(const std::string& what, const std::filesystem::path& folder) { add_output(what, folder, true); }
 
  private:
   using Identity = std::pair<dev_t, ino_t>;
@@ -67,7 +59,10 @@ class FileRoles {
     bool is_stream = false;  ///< standard input or output
   };
 
-  void add(std::vector<Role>& roles, const std::string& what, const std::filesystem::path& path, bool is_folder);
+  /// "-" is `stream`.
+  static Role role_of(const std::string& what, const std::filesystem::path& path, bool is_folder, int stream);
+  void add_input(const std::string& what, const std::filesystem::path& path, bool is_folder);
+  void add_output(const std::string& what, const std::filesystem::path& path, bool is_folder);
   static bool same(const Role& a, const Role& b);
   static bool is_below(const Role& file, const Role& folder);
   [[noreturn]] static void refuse(const Role& output, const Role& other);

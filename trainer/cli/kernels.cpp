@@ -120,7 +120,7 @@ void deduce(const Arguments& arguments) {
   const std::string out = options.has("out") ? options.get("out") : options.has("model") ? "" : "-";
   if (options.has("model")) {
     FileRoles files("MODEL", options.get("model"));
-    if (!out.empty()) files.writes_last("--out", out);
+    if (!out.empty()) files.writes("--out", out);
     show(options.get("model"), nasbench::fusion_rules(name), options);
   }
   if (out.empty()) return;
@@ -170,61 +170,50 @@ double time_of(const std::vector<double>& runs, std::size_t round) {
   return *std::min_element(end - runs_of_a_round, end);
 }
 
-/// What a board measured of a kit of test cases.
-struct MeasuredCases {
-  std::string device;  ///< the board's backend and settings
-  descriptor::CaseImage image;
-  int rounds = 0;  ///< that its runs make
-  descriptor::TimeCase time_case;
-};
-
-/// Throws InputError where the folder is no kit of test cases, or its cases were run too few times; FileError and
-/// FormatError as datasets::read_kit_results does.
-MeasuredCases measured_cases(const std::string& folder) {
+/// What the test cases of a kit tell that a board measured. Throws InputError where the folder is no kit of test cases,
+/// or its cases were run too few times; FileError and FormatError as datasets::read_kit_results does.
+descriptor::FusionFindings findings_of_kit(const std::string& folder, descriptor::FusionDetectionOptions detection) {
   if (!datasets::is_kit(folder)) {
     throw InputError(folder + ": is no kit; tenshot plan --kit " + folder + " --fusion writes one of test cases");
   }
   const datasets::KitResults results = datasets::read_kit_results(folder);
   report(results);
-  MeasuredCases measured;
-  measured.device = datasets::default_device_id(results);
-  const auto runs = std::make_shared<Runs>();
+  Runs runs;
   std::size_t fewest = SIZE_MAX;
   for (std::size_t i = 0; i < results.latencies.size(); ++i) {
     const nasbench::NamedNetwork& network = nasbench::named_network(results.latencies[i].architecture);
     const nasbench::Shape& image = network.operators.front().inputs.front();
-    if (image.size() == 4) measured.image = {static_cast<int>(image[1]), static_cast<int>(image[2])};
-    (*runs)[network.name] = results.times_ms[i];
+    if (image.size() == 4) detection.image = {static_cast<int>(image[1]), static_cast<int>(image[2])};
+    runs[network.name] = results.times_ms[i];
     fewest = std::min(fewest, results.times_ms[i].size());
   }
-  const std::size_t least_rounds = static_cast<std::size_t>(descriptor::FusionDetectionOptions().least_rounds);
+  const auto least_rounds = static_cast<std::size_t>(detection.least_rounds);
   if (fewest < runs_of_a_round * least_rounds) {
     throw InputError(
         folder + ": a test case was run " + std::to_string(fewest) + " times, expected at least " +
         std::to_string(runs_of_a_round * least_rounds) +
         " times, each with its own time: plan a kit of more --runs, or take a backend that tells every run");
   }
-  measured.rounds = static_cast<int>(fewest / runs_of_a_round);
-  measured.time_case = [runs](const descriptor::FusionCase& one) {
-    const auto apart = runs->find(one.name + apart_suffix), together = runs->find(one.name + together_suffix);
-    if (apart == runs->end() || together == runs->end()) throw InputError("the kit has not measured this case");
-    return [runs, apart, together, round = std::make_shared<std::size_t>(0)] {
-      const std::size_t now = (*round)++;
+  detection.least_rounds = detection.most_rounds =
+      std::min(detection.most_rounds, static_cast<int>(fewest / runs_of_a_round));
+  const descriptor::TimeCase time_case = [&runs](const descriptor::FusionCase& one) {
+    const auto apart = runs.find(one.name + apart_suffix), together = runs.find(one.name + together_suffix);
+    if (apart == runs.end() || together == runs.end()) throw InputError("the kit has not measured this case");
+    return [apart, together, round = std::size_t{0}]() mutable {
+      const std::size_t now = round++;
       return descriptor::CaseTimes{time_of(apart->second, now), time_of(together->second, now)};
     };
   };
-  return measured;
+  descriptor::FusionFindings findings = findings_of(time_case, detection);
+  findings.rules.name = datasets::default_device_id(results);
+  return findings;
 }
 
 /// The rules of a runtime here, or of a board that measured a kit of test cases.
-nlohmann::ordered_json detected(const OptionParser& options, descriptor::FusionDetectionOptions detection,
+nlohmann::ordered_json detected(const OptionParser& options, const descriptor::FusionDetectionOptions& detection,
                                 descriptor::FusionFindings& findings) {
   if (options.has("kit")) {
-    const MeasuredCases measured = measured_cases(options.get("kit"));
-    detection.image = measured.image;
-    detection.least_rounds = detection.most_rounds = std::min(detection.most_rounds, measured.rounds);
-    findings = findings_of(measured.time_case, detection);
-    findings.rules.name = measured.device;
+    findings = findings_of_kit(options.get("kit"), detection);
     return to_json(findings);
   }
   descriptor::RuntimeOptions run;
@@ -253,7 +242,7 @@ void detect(const Arguments& arguments) {
   detection.image = {options.integer("channels", 1), options.integer("size", 2)};
   FileRoles files;
   if (options.has("kit")) files.reads_measured("--kit", options.get("kit"));
-  files.writes_last("--out", out);
+  files.writes("--out", out);
   const MadeFolders made(out);
   descriptor::FusionFindings findings;
   const nlohmann::ordered_json document = detected(options, detection, findings);

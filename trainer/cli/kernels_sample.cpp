@@ -232,7 +232,7 @@ void sample_kernels(const std::vector<std::string>& arguments) {
   sampling::AdaptiveOptions adaptive;
   FileRoles files;
   reads_given(files, options);
-  files.writes_last("--out", out);
+  files.writes("--out", out);
   adaptive.initial = static_cast<std::size_t>(options.integer("initial", 2));
   adaptive.around = static_cast<std::size_t>(options.integer("around", 1));
   adaptive.most_kernels = static_cast<std::size_t>(options.integer("most", 2));
@@ -290,7 +290,7 @@ void grid_kernels(const std::vector<std::string>& arguments) {
   FileRoles files;
   reads_given(files, options);
   files.writes("--kernels", table);
-  files.writes_last("--out", options.required("out"));
+  files.writes("--out", options.required("out"));
   Outcome outcome(options);
   if (options.has("runtime")) measure_grid(options, table);
   learn_kernels(options, table, trainer::kernels::LearnerKind::grid, outcome);

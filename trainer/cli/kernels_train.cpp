@@ -153,9 +153,10 @@ void learn_kernels(const OptionParser& options, const std::string& file, Learner
   const Table table = read_table(file, rules);
   trainer::AdaptationSet measured;
   if (options.has("measurements")) {
-    auto read = read_measurements(options, nasbench::networks(), datasets::Quantity::latency).measured;
-    measured.architectures = std::move(read.architectures);
-    measured.latency_ms = std::move(read.latency_ms);
+    const auto read =
+        read_measurements(options, options.all("measurements"), nasbench::networks(), datasets::Quantity::latency);
+    measured.architectures = read.measured.architectures;
+    measured.latency_ms = read.measured.latency_ms;
   }
   const std::vector<WholeNetwork> networks = whole_networks(measured, rules);
   KernelModel model(table.samples, table.call_ms, seed, learner);
@@ -191,7 +192,7 @@ void train_kernels(const std::vector<std::string>& arguments) {
   FileRoles files;
   reads_given(files, options);
   files.reads_measured("--kernels", options.required("kernels"));
-  files.writes_last("--out", options.required("out"));
+  files.writes("--out", options.required("out"));
   Outcome outcome(options);
   learn_kernels(options, options.required("kernels"), trainer::kernels::learner_kind(options.get("learner")), outcome);
 }

@@ -51,20 +51,17 @@ std::string kind_of(const OperatorSpecification& operation) {
   return operation.name.empty() ? kind : kind + " " + operation.name;
 }
 
-/// The costs of all operators together, and by their kinds.
-struct NetworkCosts {
-  explicit NetworkCosts(const Network& network) {
-    const std::vector<std::int64_t> stored = stored_parameters(network);
-    for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-      const OperatorSpecification& operation = network.nodes[i].operation;
-      total.add(operation, stored[i]);
-      by_kind[kind_of(operation)].add(operation, stored[i]);
-    }
-  }
-
-  KindCosts total;
+/// The costs of the operators by their kinds, and in `total` of all together.
+std::map<std::string, KindCosts> costs_of(const Network& network, KindCosts& total) {
   std::map<std::string, KindCosts> by_kind;
-};
+  const std::vector<std::int64_t> stored = stored_parameters(network);
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+    const OperatorSpecification& operation = network.nodes[i].operation;
+    total.add(operation, stored[i]);
+    by_kind[kind_of(operation)].add(operation, stored[i]);
+  }
+  return by_kind;
+}
 
 nlohmann::json to_json(const KindCosts& costs) {
   return {{"count", costs.count},
@@ -80,9 +77,10 @@ nlohmann::json to_json(const nasbench::TensorType& type) {
 }
 
 nlohmann::json to_json(const Network& network) {
-  const NetworkCosts costs(network);
+  KindCosts total;
+  const auto by_kind = costs_of(network, total);
   nlohmann::json json = {{"hash", content_hash(network)},
-                         {"total", to_json(costs.total)},
+                         {"total", to_json(total)},
                          {"inputs", nlohmann::json::array()},
                          {"outputs", nlohmann::json::array()},
                          {"operators", nlohmann::json::object()}};
@@ -93,7 +91,7 @@ nlohmann::json to_json(const Network& network) {
   }
   for (const nasbench::Source& output : network.outputs)
     json["outputs"].push_back(to_json(tensor_type(network, output)));
-  for (const auto& [kind, of_kind] : costs.by_kind) json["operators"][kind] = to_json(of_kind);
+  for (const auto& [kind, of_kind] : by_kind) json["operators"][kind] = to_json(of_kind);
   json["remarks"] = network.remarks;
   return json;
 }
@@ -121,9 +119,9 @@ std::string to_text(const Network& network) {
   for (const nasbench::Source& output : network.outputs)
     text += "output: " + text_of(tensor_type(network, output)) + "\n";
   text += row("operator", {"count", "multiply-adds", "parameters", "bytes moved"});
-  const NetworkCosts costs(network);
-  for (const auto& [kind, of_kind] : costs.by_kind) text += row(kind, of_kind);
-  text += row("total", costs.total);
+  KindCosts total;
+  for (const auto& [kind, of_kind] : costs_of(network, total)) text += row(kind, of_kind);
+  text += row("total", total);
   for (const std::string& remark : network.remarks) text += "remark: " + remark + "\n";
   return text + "hash " + content_hash(network) + "\n";
 }
@@ -234,7 +232,7 @@ void features(const Arguments& arguments) {
   const std::string file = options.required("predictor"), out = options.required("out");
   FileRoles files;
   reads_given(files, options);
-  files.writes_last("--out", out);
+  files.writes("--out", out);
   const MadeFolders made(out);
   const auto predictor = trainer::load_predictor(file);
   const trainer::ExportedFormula formula = predictor->formula();
@@ -262,7 +260,7 @@ void list(const Arguments& arguments) {
   const nasbench::NetworkSpace& space = datasets::named_space(options.required("space"));
   const std::string archs = options.required("archs"), out = options.required("out");
   FileRoles files("--archs", archs);
-  files.writes_last("--out", out);
+  files.writes("--out", out);
   const MadeFolders made(out);
   const std::vector<nasbench::Architecture> identities = named_networks(archs, space);
   write_file_atomically(out, nasbench::networks_json(identities).dump(1) + "\n");

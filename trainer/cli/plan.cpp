@@ -121,7 +121,6 @@ void require_distinct_files(const OptionParser& options, const std::string& chec
   reads_given(files, options);
   if (options.has("out")) files.writes("--out", options.get("out"));
   if (options.has("kit")) files.writes_folder("--kit", options.get("kit"));
-  files.require_distinct();
 }
 
 void add_plan_options(OptionParser& options) {
@@ -197,13 +196,11 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
   }
   if (options.has("measurements")) {
     request.measured.quantity = quantity;
-    trainer::add_measured(request.measured, read_measurements(options, space, quantity).measured, model);
+    const auto read_already = read_measurements(options, options.all("measurements"), space, quantity);
+    trainer::add_measured(request.measured, read_already.measured, model);
   }
-  if (options.has("runtime")) {
-    const trainer::PredictorRow& row = trainer::predictor_row(std::string(model.kind()));
-    options.require_of(row.adapt_options, {"runtime"}, "the checkpoint's predictor " + row.name);
-    request.measured.runtime = options.get("runtime");
-  }
+  require_options_of(model, options);
+  if (options.has("runtime")) request.measured.runtime = options.get("runtime");
   if (options.has("descriptor")) {
     request.measured.descriptor = read_descriptor(options, space, quantity);
     if (model.planning_prior() != nullptr) remark_on_descriptor(model, *request.measured.descriptor);

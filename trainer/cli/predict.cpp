@@ -136,7 +136,7 @@ void require_distinct_files(const OptionParser& options, const std::string& sour
   }
   FileRoles files(options.has("device") ? "--checkpoint" : "--predictor", source);
   reads_given(files, options);
-  if (options.has("out")) files.writes_last("--out", options.get("out"));
+  if (options.has("out")) files.writes("--out", options.get("out"));
 }
 
 std::unique_ptr<trainer::Predictor> predictor_of(const OptionParser& options, const std::string& source) {

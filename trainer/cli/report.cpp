@@ -64,7 +64,7 @@ void run(const std::vector<std::string>& arguments) {
     files.reads("the predictor", what);
   }
   reads_given(files, options);
-  files.writes_last("--out", out);
+  files.writes("--out", out);
   const MadeFolders made(out);
   trainer::report::DeviceReportOptions asked = report_options(options);
   asked.own = networks_of(options, asked.read);

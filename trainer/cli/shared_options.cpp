@@ -136,6 +136,15 @@ datasets::HardwareDescriptor read_descriptor(const OptionParser& options, const 
   return device.device.descriptor;
 }
 
+void require_options_of(const trainer::PoolModel& model, const OptionParser& options) {
+  std::vector<std::string> all;
+  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
+    all.insert(all.end(), row.adapt_options.begin(), row.adapt_options.end());
+  }
+  const trainer::PredictorRow& row = trainer::predictor_row(std::string(model.kind()));
+  options.require_of(row.adapt_options, all, "the checkpoint's predictor " + row.name);
+}
+
 void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor) {
   if (model.descriptor_kind() == "inferred") {
     say("the descriptor is not used: this checkpoint describes devices by their measured networks");
@@ -171,11 +180,6 @@ void reads_given(FileRoles& files, const OptionParser& options) {
     for (const std::string& text : options.all(option)) files.reads_file_or_name("--" + std::string(option), text);
   }
   for (const std::string& text : options.rest()) files.reads_file_or_name("the network", text);
-}
-
-datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::NetworkSpace& space,
-                                          datasets::Quantity quantity) {
-  return read_measurements(options, options.all("measurements"), space, quantity);
 }
 
 datasets::JoinedSources read_measurements(const OptionParser& options, const std::vector<std::string>& paths,

@@ -61,10 +61,9 @@ void add_measurements_option(OptionParser& options, const std::string& meaning);
 /// without names. Throws UsageError where --fleet is given without several measurements.
 void reads_given(FileRoles& files, const OptionParser& options);
 
-/// What all of --measurements hold, joined by network (datasets/kit/joined_sources.h); reports what is left out, what
-/// was measured more than once, and how far that agrees. Throws InputError under --strict where anything is left out.
-datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::NetworkSpace& space,
-                                          datasets::Quantity quantity);
+/// What all of `paths`, as of --measurements, hold, joined by network (datasets/kit/joined_sources.h); reports what is
+/// left out, what was measured more than once, and how far that agrees. Throws InputError under --strict where anything
+/// is left out.
 datasets::JoinedSources read_measurements(const OptionParser& options, const std::vector<std::string>& paths,
                                           const nasbench::NetworkSpace& space, datasets::Quantity quantity);
 
@@ -76,6 +75,10 @@ std::string whole_numbers(datasets::Quantity quantity);
 /// take, in ms.
 datasets::HardwareDescriptor read_descriptor(const OptionParser& options, const nasbench::NetworkSpace& space,
                                              datasets::Quantity quantity);
+/// Throws UsageError where an option of `adapt` that only some predictors have is none of the checkpoint's: it would be
+/// ignored.
+void require_options_of(const trainer::PoolModel& model, const OptionParser& options);
+
 /// Says where a checkpoint cannot use all of a descriptor.
 void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor);
 

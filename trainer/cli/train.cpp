@@ -143,7 +143,6 @@ void require_distinct_files(const OptionParser& options, const std::vector<fs::p
   if (options.has("knowledge")) files.reads("--knowledge", options.get("knowledge"));
   if (options.has("from")) files.reads("--from", checkpoint_option(options, "from"));
   files.writes_training("--out", options.get("out"));
-  files.require_distinct();
 }
 
 std::vector<fs::path> pools_of(const OptionParser& options) {
@@ -188,7 +187,7 @@ void run(const std::vector<std::string>& arguments) {
   settings_of(options, expected);
   quantity_option(options);
   require_options_of(expected, options);
-  const int threads = static_cast<int>(options.integer("threads", 1));
+  const int threads = options.integer("threads", 1);
   require_distinct_files(options, folders);
   std::vector<trainer::KnowledgeSource> sources = sources_of(options);
   const MadeFolders made(out);
