@@ -40,39 +40,6 @@ nlohmann::json to_json(const datasets::Fleet& fleet) {
   return json;
 }
 
-void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {
-  FileRoles files("--checkpoint", checkpoint);
-  reads_given(files, options);
-  if (options.has("operators")) files.reads("--operators", options.get("operators"));
-  files.writes_training("--out", options.get("out"));
-}
-
-void add_adapt_options(OptionParser& options) {
-  options.text("checkpoint",
-               "what `tenshot train` wrote (default: the shipped networks.tenshot or cells.tenshot, as fits)");
-  add_measurements_option(options, "required, or --descriptor, or --like");
-  options.text("operators",
-               "operators: an operators.csv with what operators take inside the measured networks, in the place of the "
-               "one that the measurements bring (a kit's profiles, a device-runtime's operators.csv)");
-  options.text("descriptor", "the new device's device.json");
-  options.text(
-      "like",
-      "a device-runtime of the checkpoint (tenshot devices): it is the prior, or with nothing measured the device");
-  options.text("runtime",
-               "operators: what runs the networks, as tenshot devices says (\"ncnn, Vulkan\"): others count less");
-  add_json_option(options);
-  options.text("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)");
-  options.text("mode",
-               "networks: joint (from scratch for the measurements), fine-tune (from the checkpoint's network), or "
-               "set-encoder (maple-edge trained with --pretraining-epochs: no training)",
-               "joint");
-  options.text("seed", "seed of every random draw", "1");
-  options.text("out", "required: predictor to write");
-  options.text("threads", "processor threads; one gives the same bytes every time", "1");
-  add_network_options(options, "that were measured");
-  add_quantity_option(options, "what the checkpoint is of; one of latencies is a prior for every quantity");
-}
-
 /// Writes the predictor with its verdict, so that a page on it promises the same (`tenshot report`), and says it.
 std::optional<trainer::Verdict> save_judged(Outcome& outcome, const std::string& out, const trainer::PoolModel& model,
                                             const trainer::Predictor& predictor,
@@ -102,18 +69,9 @@ void require_some_usable(Outcome& outcome, const trainer::Predictor& predictor,
   for (const std::string& reason : reasons) outcome.remark(reason, {{"warns", true}});
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options(
-      "adapt", "Adapts a checkpoint to a new device from a few measurements.",
-      "  tenshot adapt --measurements kit/ --out board.tenshot\n"
-      "  tenshot adapt --measurements measured.csv --operators operators.csv --out board.tenshot\n"
-      "  tenshot adapt --measurements kit/ --like pixel4_gpu_float --out board.tenshot\n"
-      "  tenshot adapt --measurements measured.csv --runtime \"TensorFlow Lite, GPU\" --out phone.tenshot\n"
-      "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n"
-      "  tenshot adapt --checkpoint checkpoints/pool.tenshot --quantity energy --measurements energy.csv --out "
-      "energy.tenshot\n");
-  add_adapt_options(options);
-  if (!options.parse(arguments)) return;
+}  // namespace
+
+void run_adapt(const OptionParser& options) {
   Outcome outcome(options);
   const std::string out = options.required("out");
   if (!options.has("measurements") && !options.has("descriptor") && !options.has("like")) {
@@ -127,7 +85,10 @@ void run(const std::vector<std::string>& arguments) {
   quantity_option(options);
   const int threads = options.integer("threads", 1);
   const std::string checkpoint = checkpoint_of(options);
-  require_distinct_files(options, checkpoint);
+  FileRoles files("--checkpoint", checkpoint);
+  reads_given(files, options);
+  if (options.has("operators")) files.reads("--operators", options.get("operators"));
+  files.writes_training("--out", out);
   const MadeFolders made(out);
   const auto model = trainer::load_pool_model(checkpoint);
   require_options_of(*model, options);
@@ -148,9 +109,5 @@ void run(const std::vector<std::string>& arguments) {
     throw DoubtfulVerdict(out + ": the verdict is doubtful, and --strict does not accept that; see the warnings");
   }
 }
-
-}  // namespace
-
-const Command adapt_command = {"adapt", "adapt a checkpoint to a new device from a few measurements", run};
 
 }  // namespace tenshot::cli

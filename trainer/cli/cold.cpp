@@ -14,67 +14,9 @@
 namespace tenshot::cli {
 namespace {
 
-using Arguments = std::vector<std::string>;
-
-constexpr const char* measure_example = "  tenshot cold measure model.onnx --out stages.json\n";
-constexpr const char* predict_example = "  tenshot cold predict model.onnx --stages folder --out predicted.json\n";
-constexpr const char* plan_example = "  tenshot cold plan stages.json --starts 5 --out plan.json\n";
-
-void measure_stages(const OptionParser& options) {
-  const std::string model = options.required("model.onnx"), out = options.required("out");
-  FileRoles files("model.onnx", model);
-  files.writes("--out", out);
-  const MadeFolders made(out);
-  descriptor::ColdMeasureOptions measure;
-  measure.repetitions = options.integer("repetitions", 1);
-  const std::filesystem::path folder = std::filesystem::path(out).parent_path();
-  measure.scratch = out == "-" || folder.empty() ? "." : folder;
-  descriptor::ColdStages stages;
-  {
-    ProgressLine progress;
-    measure.progress = [&progress](std::size_t done, std::size_t of) {
-      progress.show("layer " + std::to_string(done) + " of " + std::to_string(of));
-    };
-    stages = descriptor::measure_cold_stages(model, measure);
-  }
-  write_file_atomically(out, to_text(stages));
-  std::size_t kernels = 0;
-  for (const descriptor::LayerStages& layer : stages.layers) kernels += layer.kernels.size();
-  if (!stages.page_cache_dropped) {
-    say("the system kept the file in its page cache: reading was measured from memory");
-  }
-  say("stages of " + std::to_string(kernels) + " kernels of " + std::to_string(stages.layers.size()) +
-      " layers written to " + out + "; next: tenshot cold plan " + out + " --out plan.json");
-}
-
-void measure(const Arguments& arguments) {
-  OptionParser options("cold measure",
-                       "Measures what a cold start of an ONNX network is made of: for every kernel of every layer, "
-                       "reading, transforming, creating and executing.",
-                       measure_example);
-  options.add_positional("model.onnx", "required: the ONNX file");
-  options.text("out", "required: file of stages (tenshot.cold/1); reading is measured on its disk");
-  options.text("repetitions", "of every stage; the least time counts", "5");
-  if (options.parse(arguments)) measure_stages(options);
-}
-
 bool drops_page_cache(const std::string& wanted) {
   if (wanted == "dropped" || wanted == "kept") return wanted == "dropped";
   throw InputError("'" + wanted + "' is no state of the page cache; expected one of dropped, kept");
-}
-
-void add_plan_options(OptionParser& options) {
-  options.add_positional("stages.json", "required: what `tenshot cold measure` wrote");
-  options.text("out", "required: file of the plan (tenshot.cold-plan/1)");
-  options.text("kernels", "planned, warm (fastest once warm), preferred (the library's first), untransformed, compiled",
-               "planned");
-  options.text("cache", "transformed weights that are stored: planned, none, all", "planned");
-  options.text("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core", "1");
-  options.text("starts", "starts of the plan in fresh processes, which correct its stages; 0: as measured", "0");
-  options.text("page-cache", "what starts find: dropped (files come from the disk) or kept (in memory)", "dropped");
-  options.text("corrected", "file of the stages as the starts corrected them");
-  options.flag("switch",
-               "later runs take the kernels that are fastest once warm: idle time prepares them (`cold run --runs`)");
 }
 
 StartConditions start_conditions(const OptionParser& options) {
@@ -99,35 +41,6 @@ std::string plan_line(const trainer::ColdPlanning& planning, const std::string& 
             decimals(planning.plan.switched_ms, 2) + " ms";
   }
   return line + "; next: tenshot cold run " + out;
-}
-
-void plan(const Arguments& arguments) {
-  OptionParser options("cold plan",
-                       "Plans a cold start: which kernel each layer takes, whether its weights are stored transformed, "
-                       "and which core prepares it (Yi et al., MobiSys 2023).",
-                       plan_example);
-  add_plan_options(options);
-  if (!options.parse(arguments)) return;
-  const std::string stages = options.required("stages.json"), out = options.required("out");
-  FileRoles files("stages.json", stages);
-  if (options.has("corrected")) files.writes("--corrected", options.get("corrected"));
-  files.writes("--out", out);
-  trainer::ColdPlanOptions wanted;
-  wanted.kernels = trainer::kernel_policy(options.get("kernels"));
-  wanted.cache = trainer::cache_policy(options.get("cache"));
-  wanted.preparing_cores = options.integer("preparing-cores", 0);
-  wanted.switches = options.has("switch");
-  const StartConditions conditions = start_conditions(options);
-  trainer::ColdPlanning planning;
-  if (conditions.starts > 0) {
-    StartedPlan started = plan_by_starting(descriptor::read_stages(stages), wanted, conditions, out);
-    if (options.has("corrected")) write_file_atomically(options.get("corrected"), to_text(started.corrected));
-    planning = std::move(started.planning);
-  } else {
-    planning = plan_cold_start(descriptor::read_stages(stages), wanted);
-    write_file_atomically(out, to_text(planning.plan));
-  }
-  say(plan_line(planning, out));
 }
 
 using trainer::cold_stages::ColdPredictor;
@@ -166,7 +79,59 @@ nlohmann::json to_json(const PredictedStart& start, const ColdPredictor& predict
           {"learners", std::move(learners)}};
 }
 
-void predict(const OptionParser& options) {
+}  // namespace
+
+void run_cold_measure(const OptionParser& options) {
+  const std::string model = options.required("model.onnx"), out = options.required("out");
+  FileRoles files("model.onnx", model);
+  files.writes("--out", out);
+  const MadeFolders made(out);
+  descriptor::ColdMeasureOptions measure;
+  measure.repetitions = options.integer("repetitions", 1);
+  const std::filesystem::path folder = std::filesystem::path(out).parent_path();
+  measure.scratch = out == "-" || folder.empty() ? "." : folder;
+  descriptor::ColdStages stages;
+  {
+    ProgressLine progress;
+    measure.progress = [&progress](std::size_t done, std::size_t of) {
+      progress.show("layer " + std::to_string(done) + " of " + std::to_string(of));
+    };
+    stages = descriptor::measure_cold_stages(model, measure);
+  }
+  write_file_atomically(out, to_text(stages));
+  std::size_t kernels = 0;
+  for (const descriptor::LayerStages& layer : stages.layers) kernels += layer.kernels.size();
+  if (!stages.page_cache_dropped) {
+    say("the system kept the file in its page cache: reading was measured from memory");
+  }
+  say("stages of " + std::to_string(kernels) + " kernels of " + std::to_string(stages.layers.size()) +
+      " layers written to " + out + "; next: tenshot cold plan " + out + " --out plan.json");
+}
+
+void run_cold_plan(const OptionParser& options) {
+  const std::string stages = options.required("stages.json"), out = options.required("out");
+  FileRoles files("stages.json", stages);
+  if (options.has("corrected")) files.writes("--corrected", options.get("corrected"));
+  files.writes("--out", out);
+  trainer::ColdPlanOptions wanted;
+  wanted.kernels = trainer::kernel_policy(options.get("kernels"));
+  wanted.cache = trainer::cache_policy(options.get("cache"));
+  wanted.preparing_cores = options.integer("preparing-cores", 0);
+  wanted.switches = options.has("switch");
+  const StartConditions conditions = start_conditions(options);
+  trainer::ColdPlanning planning;
+  if (conditions.starts > 0) {
+    StartedPlan started = plan_by_starting(descriptor::read_stages(stages), wanted, conditions, out);
+    if (options.has("corrected")) write_file_atomically(options.get("corrected"), to_text(started.corrected));
+    planning = std::move(started.planning);
+  } else {
+    planning = plan_cold_start(descriptor::read_stages(stages), wanted);
+    write_file_atomically(out, to_text(planning.plan));
+  }
+  say(plan_line(planning, out));
+}
+
+void run_cold_predict(const OptionParser& options) {
   const std::string model = options.required("model.onnx"), from = options.required("stages");
   FileRoles files("model.onnx", model);
   std::vector<descriptor::ColdStages> measured;
@@ -200,27 +165,5 @@ void predict(const OptionParser& options) {
               << predictor.held_out() << " networks that were held out)\n";
   }
 }
-
-void predict_start(const Arguments& arguments) {
-  OptionParser options("cold predict",
-                       "Predicts the cold start of a network that was never run, from the measured stages of other "
-                       "networks: what each stage of its kernels costs, planned and simulated.",
-                       predict_example);
-  options.add_positional("model.onnx", "required: the ONNX file");
-  options.text("stages", "required: file of stages, or a folder of them (`cold measure`, `cold plan --corrected`)");
-  options.text("out", "file of the predicted stages (tenshot.cold/1), which `cold plan` plans");
-  options.text("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core", "1");
-  options.flag("json", "everything that was predicted, as JSON");
-  if (options.parse(arguments)) predict(options);
-}
-
-void run(const Arguments& arguments) {
-  run_sub_verb("cold", {{"measure", measure}, {"plan", plan}, {"run", run_cold_plan}, {"predict", predict_start}},
-               std::string(measure_example) + plan_example + cold_run_example + predict_example, arguments);
-}
-
-}  // namespace
-
-const Command cold_command = {"cold", "measure, plan, run and predict cold starts of an ONNX network", run};
 
 }  // namespace tenshot::cli

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "descriptor/cold/cold_files.h"
@@ -9,12 +8,6 @@
 #include "trainer/cold/planner.h"
 
 namespace tenshot::cli {
-
-extern const Command cold_command;
-
-/// `tenshot cold run`.
-void run_cold_plan(const std::vector<std::string>& arguments);
-constexpr const char* cold_run_example = "  tenshot cold run plan.json --drop-page-cache --warm-runs 10\n";
 
 /// How plans are started.
 struct StartConditions {

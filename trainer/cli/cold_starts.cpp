@@ -102,33 +102,6 @@ void print(const descriptor::ColdStart& result, const descriptor::ColdPlan& plan
   if (is_warm) std::cout << decimals(result.warm_ms, 2) << " ms warm\n";
 }
 
-void run_plan(const OptionParser& options) {
-  const std::string plan_file = options.required("plan.json");
-  const descriptor::ColdPlan plan = descriptor::read_plan(plan_file);
-  descriptor::require_this_machine(plan);
-  descriptor::ColdStartOptions start;
-  start.model = options.has("model") ? options.get("model") : plan.model;
-  start.folder = options.has("weights") ? options.get("weights") : plan_file + ".weights";
-  start.warm_runs = options.integer("warm-runs", 0);
-  start.runs = options.integer("runs", 1);
-  start.steal = options.has("steal");
-  const bool stored = provide_missing(plan, start);
-  if (options.has("touch-memory")) touch_memory(start.folder);
-  std::string pages = "as it was";
-  if (options.has("drop-page-cache")) pages = drop_files(plan_file, start.folder) ? "dropped" : "could not be dropped";
-  const descriptor::ColdStart result = descriptor::run_cold_start(plan_file, start);
-  if (options.has("json")) {
-    std::cout << to_json(result, plan, pages).dump() << "\n";
-  } else {
-    print(result, plan, pages, start.warm_runs > 0);
-  }
-  if (!result.unswitched.empty()) say(result.unswitched + ": some layers keep the kernels of the start");
-  if (!stored || result.slow_layers.empty()) return;
-  say(std::to_string(result.slow_layers.size()) + " layers, '" + result.slow_layers.front() +
-      "' first, had no stored weights, or damaged ones: they were made of the model");
-  provide_weights(plan, start.model, start.folder);
-}
-
 MeasuredStart start_from(const nlohmann::json& said) {
   MeasuredStart start;
   said.at("cold_ms").get_to(start.cold_ms);
@@ -244,24 +217,6 @@ std::vector<TriedPlan> try_plans(const descriptor::ColdStages& measured_stages, 
 
 }  // namespace
 
-void run_cold_plan(const std::vector<std::string>& arguments) {
-  OptionParser options("cold run",
-                       "Starts a planned network cold and says how long that took, and the runs after it. Weights are "
-                       "kept in a folder beside the plan, which the first run makes of the model.",
-                       cold_run_example);
-  options.add_positional("plan.json", "required: what `tenshot cold plan` wrote");
-  options.text("model", "the ONNX file, where it is not where it was measured");
-  options.text("weights", "folder of the weights; PLAN.weights unless given");
-  options.flag("drop-page-cache", "make the system forget the files first");
-  options.flag("touch-memory",
-               "make free memory ready first, which a virtual machine fetches from its host in milliseconds that vary");
-  options.flag("steal", "the executing core prepares layers of other cores, where these have other work to do");
-  options.text("runs", "one after another, the first cold; kernels of a plan with --switch change once ready", "1");
-  options.text("warm-runs", "executions after the runs, whose median is the warm latency", "0");
-  options.flag("json", "everything that was measured, and the output, as JSON");
-  if (options.parse(arguments)) run_plan(options);
-}
-
 StartedPlan plan_by_starting(const descriptor::ColdStages& measured_stages, const trainer::ColdPlanOptions& options,
                              const StartConditions& conditions, const std::filesystem::path& out) {
   std::vector<TriedPlan> tried = try_plans(measured_stages, options, conditions, out);
@@ -280,6 +235,33 @@ StartedPlan plan_by_starting(const descriptor::ColdStages& measured_stages, cons
   correct(chosen, measured_starts(out, others), options);
   write_file_atomically(out, to_text(chosen.planning.plan));
   return std::move(chosen);
+}
+
+void run_cold_run(const OptionParser& options) {
+  const std::string plan_file = options.required("plan.json");
+  const descriptor::ColdPlan plan = descriptor::read_plan(plan_file);
+  descriptor::require_this_machine(plan);
+  descriptor::ColdStartOptions start;
+  start.model = options.has("model") ? options.get("model") : plan.model;
+  start.folder = options.has("weights") ? options.get("weights") : plan_file + ".weights";
+  start.warm_runs = options.integer("warm-runs", 0);
+  start.runs = options.integer("runs", 1);
+  start.steal = options.has("steal");
+  const bool stored = provide_missing(plan, start);
+  if (options.has("touch-memory")) touch_memory(start.folder);
+  std::string pages = "as it was";
+  if (options.has("drop-page-cache")) pages = drop_files(plan_file, start.folder) ? "dropped" : "could not be dropped";
+  const descriptor::ColdStart result = descriptor::run_cold_start(plan_file, start);
+  if (options.has("json")) {
+    std::cout << to_json(result, plan, pages).dump() << "\n";
+  } else {
+    print(result, plan, pages, start.warm_runs > 0);
+  }
+  if (!result.unswitched.empty()) say(result.unswitched + ": some layers keep the kernels of the start");
+  if (!stored || result.slow_layers.empty()) return;
+  say(std::to_string(result.slow_layers.size()) + " layers, '" + result.slow_layers.front() +
+      "' first, had no stored weights, or damaged ones: they were made of the model");
+  provide_weights(plan, start.model, start.folder);
 }
 
 }  // namespace tenshot::cli

@@ -11,6 +11,7 @@
 #include "descriptor/machine/memory.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/search_space.h"
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/words.h"
 #include "trainer/cli/runtime_choice.h"
@@ -127,36 +128,23 @@ datasets::DescriptorOptions descriptor_options(const OptionParser& options) {
 }
 
 /// "12 of 50 architectures; 3 min left; note": the time that the rest takes at the pace since the start.
-class Pace {
- public:
+struct Pace {
+  std::optional<Clock::time_point> started;
+  std::size_t first_done = 0;
+
   std::string text(std::size_t done, std::size_t total, const std::string& note) {
-    const Clock::time_point now = Clock::now();
-    if (!started_ || done < first_done_) {
-      started_ = now;
-      first_done_ = done;
+    if (!started || done < first_done) {
+      started = Clock::now();
+      first_done = done;
     }
     std::string text = std::to_string(done) + " of " + std::to_string(total) + " architectures";
-    if (done > first_done_ && done < total) {
-      const double each_s =
-          std::chrono::duration<double>(now - *started_).count() / static_cast<double>(done - first_done_);
+    if (done > first_done && done < total) {
+      const double each_s = seconds_since(*started) / static_cast<double>(done - first_done);
       text += "; " + duration(each_s * static_cast<double>(total - done)) + " left";
     }
     return note.empty() ? text : text + "; " + note;
   }
-
- private:
-  std::optional<Clock::time_point> started_;
-  std::size_t first_done_ = 0;
 };
-
-/// Measuring adds to the device-runtimes of its folder: what says which networks must not be one of these files.
-void require_distinct_files(const OptionParser& options, const std::filesystem::path& out) {
-  FileRoles files;
-  const std::string archs = options.get("archs");
-  if (archs == "-" || std::filesystem::exists(archs)) files.reads("--archs", archs);
-  reads_networks(files, options);
-  files.writes_devices("--out", out);
-}
 
 /// Why a network cannot be run as it is asked for: known by its operators alone, or with a first dimension that is not
 /// the batch.
@@ -187,40 +175,6 @@ std::vector<nasbench::Architecture> named_networks(const OptionParser& options, 
   return all;
 }
 
-void report_left_out(const datasets::CollectRecord& record) {
-  std::vector<std::string> lines;
-  for (const auto& network : record.left_out) lines.push_back(network.architecture + ": left out: " + network.reason);
-  say_first(lines, lines.size(), ", named in device.json");
-}
-
-void add_collect_options(OptionParser& options) {
-  add_runtime_options(options, "of the draw of architectures and of the weights");
-  add_network_options(options, "to measure end to end, their files being there");
-  options.text("archs", "CSV with an architecture column, or how many to draw (of --networks: all, or N)", "50");
-  options.text("runs", "of a network at most; it stops after half of them once its median is known to 1 %", "60");
-  options.flag("descriptor",
-               "measure the space's operators too, alone and inside a network, and counters; adds what is missing");
-  options.flag("operators",
-               "measure operators of --networks too, into <id>/operators.csv: inside networks or between convolutions");
-  options.text("counters", "where counters come from: auto, perf_event, callgrind (simulated), latency_only", "auto");
-  options.text("events", "to count, comma-separated, by perf's or libpfm's names (the six of MAPLE-Edge unless said)");
-  options.text("passes", "of counting; 0: as many as leave at most four events in each", "0");
-  options.text("rounds", "measure the networks of a batch in turn, this often (1: one after the other)", "6");
-  options.text("turn", "how many networks make a batch, which one sentinel goes with", "20");
-  options.number("tolerance", "fraction by which the sentinel may move in an undisturbed measurement", "0.05");
-  options.text("attempts", "how often to measure what was disturbed, in all (1: keep it as it is)", "3");
-  options.text("patience",
-               "seconds in all to spend on what a disturbed machine spoils, and on waiting for it to settle", "300");
-  options.flag("json", "print what was measured, the conditions and the costs as JSON");
-  options.flag("repeat-check", "measure 5 % of the architectures again at the end");
-  options.text("out", "required: folder to write <id>/device.json to");
-  options.flag("cold",
-               "cold starts, --quantity cold: from the file of the weights to the first output, each in a fresh "
-               "process, split into load, prepare and first run; --runs is how many at most, --rounds (3 unless said) "
-               "how often the networks are started in turn");
-  add_quantity_option(options, "latency. One kind at a time, each in a device-runtime of its own");
-}
-
 /// Measures the operators of the networks that the device-runtime has, beside its latencies.
 void measure_operators(const datasets::CollectOptions& collect, const datasets::DeviceRuntime& device,
                        const datasets::CollectProgress& progress) {
@@ -247,7 +201,12 @@ datasets::CollectOptions collect_options(const OptionParser& options, const Runt
                                          const nasbench::NetworkSpace& space) {
   datasets::CollectOptions collect;
   collect.folder = options.required("out");
-  require_distinct_files(options, collect.folder);
+  // Measuring adds to the device-runtimes of its folder: what says which networks must not be one of these files.
+  FileRoles files;
+  const std::string archs = options.get("archs");
+  if (archs == "-" || std::filesystem::exists(archs)) files.reads("--archs", archs);
+  reads_networks(files, options);
+  files.writes_devices("--out", collect.folder);
   collect.runtime = choice.runtime;
   collect.runtime_options = choice.options;
   collect.shape = choice.shape;
@@ -260,9 +219,8 @@ datasets::CollectOptions collect_options(const OptionParser& options, const Runt
   collect.patience_s = options.integer("patience", 0);
   collect.descriptor = descriptor_options(options);
   collect.repeat_check = options.has("repeat-check");
-  collect.architectures = options.has("networks")
-                              ? named_networks(options, choice)
-                              : architectures_of(options.get("archs"), space, choice.options.weight_seed);
+  collect.architectures = options.has("networks") ? named_networks(options, choice)
+                                                  : architectures_of(archs, space, choice.options.weight_seed);
   collect.instruction_set = choice.instruction_set;
   return collect;
 }
@@ -308,15 +266,9 @@ Quantity collected_quantity(const OptionParser& options) {
   return asked;
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
-                       "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n"
-                       "  tenshot collect --runtime libtorch-frozen --networks models/ --out dev/\n"
-                       "  tenshot collect --runtime libtorch-eager --networks models/ --operators --out dev/\n"
-                       "  tenshot collect --runtime libtorch-frozen --cold --archs 50 --out dev/\n"
-                       "  tenshot collect --runtime libtorch-frozen --quantity memory --networks models/ --out dev/\n");
-  add_collect_options(options);
-  if (!options.parse(arguments)) return;
+}  // namespace
+
+void run_collect(const OptionParser& options) {
   const Quantity quantity = collected_quantity(options);
   const RuntimeChoice choice = runtime_choice(options);
   const bool by_name = options.has("networks");
@@ -344,7 +296,9 @@ void run(const std::vector<std::string>& arguments) {
     descriptor::keep_heap();
     device = datasets::collect(collect, space, show);
     const datasets::CollectRecord record = datasets::record_of(device);
-    report_left_out(record);
+    std::vector<std::string> lines;
+    for (const auto& network : record.left_out) lines.push_back(network.architecture + ": left out: " + network.reason);
+    say_first(lines, lines.size(), ", named in device.json");
     say(datasets::to_text(record));
     if (options.has("operators")) measure_operators(collect, device, show);
   } else if (quantity == Quantity::energy) {
@@ -354,9 +308,5 @@ void run(const std::vector<std::string>& arguments) {
   }
   tell_collected(collect.folder, device, options);
 }
-
-}  // namespace
-
-const Command collect_command = {"collect", "measure architectures on this machine", run};
 
 }  // namespace tenshot::cli

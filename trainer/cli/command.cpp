@@ -10,10 +10,12 @@
 #include <limits>
 #include <sstream>
 
+#include "nasbench/formats/network_file.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/suggestion.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 #include "trainer/cli/signals.h"
 
 namespace tenshot::cli {
@@ -41,48 +43,69 @@ nlohmann::json* remarks_now = nullptr;
 
 }  // namespace
 
-OptionParser::OptionParser(const std::string& verb, const std::string& summary, const std::string& example)
-    : verb_(verb), summary_(summary), example_(example), options_("tenshot " + verb, summary) {
-  options_.add_options()("h,help", "show this help")("q,quiet", "no progress, no remarks");
+std::string help_page(const std::string& name, const Placeholders& placeholders) {
+  const std::string& all = help_texts("help");
+  const std::string heading = "\n== " + name + "\n";
+  const std::size_t found = all.find(heading);
+  if (found == std::string::npos) throw Error("help.txt has no page '" + name + "'");
+  const std::size_t begin = found + heading.size();
+  std::string page = all.substr(begin, all.find("\n\n== ", begin) - begin);
+  for (const auto& [placeholder, text_of] : placeholders) {
+    const std::vector<std::string> parts = parts_between(page, "{" + placeholder + "}");
+    if (parts.size() > 1) page = joined(parts, text_of());
+  }
+  return page;
 }
 
-void run_sub_verb(const std::string& verb, const std::vector<SubVerb>& verbs, const std::string& examples,
-                  const std::vector<std::string>& arguments) {
-  std::string bars, listed;
-  for (std::size_t i = 0; i < verbs.size(); ++i) {
-    const std::string& name = verbs[i].first;
-    if (!arguments.empty() && name == arguments[0]) return verbs[i].second({arguments.begin() + 1, arguments.end()});
-    bars += (i == 0 ? "" : "|") + name;
-    listed += (i == 0 ? "" : i + 1 == verbs.size() ? " or " : ", ") + name;
+OptionParser::OptionParser(const std::string& verb, const Placeholders& placeholders)
+    : verb_(verb), options_("tenshot " + verb, parts_between(help_page(verb), "\n").front()) {
+  options_.add_options()("h,help", "show this help")("q,quiet", "no progress, no remarks");
+  Placeholders all = placeholders;
+  all["suffixes"] = [] { return joined(nasbench::network_suffixes()); };
+  add_page(verb, all, 1);
+}
+
+void OptionParser::add_page(const std::string& page, const Placeholders& placeholders, std::size_t first) {
+  const std::vector<std::string> lines = parts_between(help_page(page, placeholders), "\n");
+  for (std::size_t i = first; i < lines.size(); ++i) {
+    const std::string& line = lines[i];
+    if (line.rfind("  ", 0) == 0 || line.rfind("own  ", 0) == 0) {
+      example_ += line.substr(line.find(' ')) + "\n";
+    } else if (!line.empty()) {
+      const std::size_t colon = line.find(": ");
+      add(line.substr(0, colon), colon == std::string::npos ? "" : line.substr(colon + 2), placeholders);
+    }
   }
-  const auto asks_for_help = [](const auto& argument) { return argument == "--help" || argument == "-h"; };
-  if (std::any_of(arguments.begin(), arguments.end(), asks_for_help)) {
-    std::cout << "Usage: tenshot " << verb << " " << bars << " [options]; each has --help\n\nExample:\n" << examples;
+}
+
+void OptionParser::add(const std::string& declared, const std::string& meaning, const Placeholders& placeholders) {
+  std::istringstream words(declared);
+  std::string kind, name, otherwise;
+  words >> kind >> std::ws;
+  std::getline(words, name, '=');
+  std::getline(words, otherwise);
+  if (kind == "with") {
+    Placeholders used = placeholders;
+    used["use"] = [&] { return meaning; };
+    return add_page("with " + name, used, 0);
+  }
+  if (kind == "arguments") {
+    further_ = {name, meaning};
     return;
   }
-  throw UsageError("tenshot " + verb + " needs " + listed +
-                   (arguments.empty() ? std::string() : ", not '" + excerpt(arguments[0]) + "'"));
-}
-
-void OptionParser::add(const std::string& name, const std::string& meaning,
-                       const std::shared_ptr<cxxopts::Value>& value, const std::optional<std::string>& otherwise) {
-  options_.add_options()(name, meaning, otherwise ? value->default_value(*otherwise) : value);
+  const std::shared_ptr<cxxopts::Value> value = kind == "flag"     ? cxxopts::value<bool>()
+                                                : kind == "texts"  ? cxxopts::value<std::vector<std::string>>()
+                                                : kind == "number" ? cxxopts::value<double>()
+                                                                   : cxxopts::value<std::string>();
+  options_.add_options()(name, meaning, otherwise.empty() ? value : value->default_value(otherwise));
   known_.push_back("--" + name);
-}
-
-void OptionParser::add_positional(const std::string& name, const std::string& meaning) {
-  positional_ = name;
-  positional_meaning_ = meaning;
-  text(name, meaning);
+  if (kind != "argument") return;
+  argument_ = {name, meaning};
   options_.parse_positional({name});
 }
 
-void OptionParser::add_rest(const std::string& name, const std::string& meaning) {
-  rest_name_ = name;
-  rest_meaning_ = meaning;
-}
-
 bool OptionParser::parse(const std::vector<std::string>& given) {
+  arguments_ = given;
   std::vector<std::string> arguments;
   for (const std::string& argument : given) arguments.push_back(renamed(argument, known_));
   std::vector<const char*> argv = {"tenshot"};
@@ -93,19 +116,21 @@ bool OptionParser::parse(const std::vector<std::string>& given) {
     throw UsageError(std::string(error.what()) + suggestion_for(arguments) + "; see tenshot " + verb_ + " --help");
   }
   if (has("help")) {
-    options_.custom_help((positional_.empty() ? "" : "<" + positional_ + "> ") + std::string("[options]") +
-                         (rest_name_.empty() ? "" : " [" + rest_name_ + " …]"));
+    const auto& [argument, its_meaning] = argument_;
+    const auto& [several, their_meaning] = further_;
+    options_.custom_help((argument.empty() ? "" : "<" + argument + "> ") + std::string("[options]") +
+                         (several.empty() ? "" : " [" + several + " …]"));
     options_.positional_help("");
     std::cout << options_.help();
-    if (!positional_.empty()) std::cout << "  <" << positional_ << ">: " << positional_meaning_ << "\n";
-    if (!rest_name_.empty()) std::cout << "  " << rest_name_ << ": " << rest_meaning_ << "\n";
+    if (!argument.empty()) std::cout << "  <" << argument << ">: " << its_meaning << "\n";
+    if (!several.empty()) std::cout << "  " << several << ": " << their_meaning << "\n";
     std::cout << "\nExample:\n" << example_;
     return false;
   }
   quiet = has("quiet");
   rest_ = result_.unmatched();
   for (const std::string& argument : rest_) {
-    if (!rest_name_.empty() && (argument.size() < 2 || argument.front() != '-')) continue;
+    if (!further_.first.empty() && (argument.size() < 2 || argument.front() != '-')) continue;
     throw UsageError("'" + argument + "' is not expected here" + suggestion_for({argument}) + "; see tenshot " + verb_ +
                      " --help");
   }
@@ -131,8 +156,8 @@ std::vector<std::string> OptionParser::all(const std::string& option) const {
 
 std::string OptionParser::required(const std::string& option) const {
   if (has(option)) return get(option);
-  throw UsageError("tenshot " + verb_ + " needs " + (option == positional_ ? "" : "--") + option + "; see tenshot " +
-                   verb_ + " --help");
+  throw UsageError("tenshot " + verb_ + " needs " + (option == argument_.first ? "" : "--") + option +
+                   "; see tenshot " + verb_ + " --help");
 }
 
 int OptionParser::integer(const std::string& option, int least) const {
@@ -262,10 +287,6 @@ void Outcome::finish() {
   if (!json_) return;
   std::cout << object_.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
   if (!std::cout) throw FileError("standard output: cannot write the outcome");
-}
-
-void add_json_option(OptionParser& options) {
-  options.flag("json", "one JSON object on standard output: what the verb found, remarks, files written, next command");
 }
 
 void keep_as_remark(const std::string& text) {

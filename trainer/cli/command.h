@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cxxopts.hpp>
 #include <functional>
-#include <memory>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -41,52 +41,27 @@ class DoubtfulVerdict : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// One verb: options in, library call, output out. Throws; main turns what it throws into a line and an exit code.
-struct Command {
-  std::string name;
-  std::string summary;
-  void (*run)(const std::vector<std::string>& arguments);
-};
-
 /// What the program does with its arguments, by main.cpp, or by predict_main.cpp where it only predicts: the exit code.
 int run(const std::vector<std::string>& arguments);
 
-/// A verb below another, such as `plan` in `tenshot cold plan`.
-using SubVerb = std::pair<std::string, std::function<void(const std::vector<std::string>& arguments)>>;
+/// The content of help.txt, by its name without the suffix.
+const std::string& help_texts(const std::string& name);
 
-/// Runs the one of `verbs`, which stand below `verb`, that the first argument names, with the arguments after it.
-/// Without such a one --help or -h lists them and shows `examples`. Throws UsageError that lists them otherwise.
-void run_sub_verb(const std::string& verb, const std::vector<SubVerb>& verbs, const std::string& examples,
-                  const std::vector<std::string>& arguments);
+/// What stands in a page of help.txt in the place of a name in braces; asked for where it does.
+using Placeholders = std::map<std::string, std::function<std::string()>>;
+/// A page of help.txt, without its heading.
+std::string help_page(const std::string& name, const Placeholders& placeholders = {});
 
-/// One a file of this folder.
-extern const Command adapt_command, collect_command, dataset_command, devices_command, evaluate_command,
-    experiment_command, export_command, info_command, kernels_command, network_command, plan_command, predict_command,
-    report_command, run_network_command, run_operators_command, train_command;
-
-/// The options of a verb with what every verb has: --help (usage, options, example), --quiet.
+/// The options of a verb, which its page in help.txt lists, with what every verb has: --help (usage, options, example),
+/// --quiet.
 class OptionParser {
  public:
-  OptionParser(const std::string& verb, const std::string& summary, const std::string& example);
+  OptionParser(const std::string& verb, const Placeholders& placeholders);
 
   const std::string& verb() const { return verb_; }
-  /// Options in the order in which help lists them: one that is there or not; with a text (integer() makes a number of
-  /// one), several texts, or a number. Without the option there is `otherwise`, or nothing.
-  void flag(const std::string& name, const std::string& meaning) { add(name, meaning, cxxopts::value<bool>(), {}); }
-  void text(const std::string& name, const std::string& meaning, const std::optional<std::string>& otherwise = {}) {
-    add(name, meaning, cxxopts::value<std::string>(), otherwise);
-  }
-  void texts(const std::string& name, const std::string& meaning) {
-    add(name, meaning, cxxopts::value<std::vector<std::string>>(), {});
-  }
-  void number(const std::string& name, const std::string& meaning, const std::optional<std::string>& otherwise = {}) {
-    add(name, meaning, cxxopts::value<double>(), otherwise);
-  }
-  /// An argument without a name, which `has` and `get` know as `name`.
-  void add_positional(const std::string& name, const std::string& meaning);
-
-  /// Any number of arguments without names, which rest() gives.
-  void add_rest(const std::string& name, const std::string& meaning);
+  /// As they were given.
+  const std::vector<std::string>& arguments() const { return arguments_; }
+  /// The values of `arguments` in the page.
   const std::vector<std::string>& rest() const { return rest_; }
 
   /// Parses. Prints help and returns false when asked for it. Throws UsageError on an unknown option, a value that does
@@ -115,19 +90,35 @@ class OptionParser {
                   const std::string& owner) const;
 
  private:
-  void add(const std::string& name, const std::string& meaning, const std::shared_ptr<cxxopts::Value>& value,
-           const std::optional<std::string>& otherwise);
+  /// Adds the options of a page, from its line `first`.
+  void add_page(const std::string& page, const Placeholders& placeholders, std::size_t first);
+  /// Adds what is declared before a line's colon: "text seed=1".
+  void add(const std::string& declared, const std::string& meaning, const Placeholders& placeholders);
   /// "; did you mean '--samples'?" for the first unknown option.
   std::string suggestion_for(const std::vector<std::string>& arguments) const;
 
-  std::string verb_, summary_, example_;
-  std::string positional_, positional_meaning_;
-  std::string rest_name_, rest_meaning_;
-  std::vector<std::string> rest_;
+  std::string verb_, example_;
+  using NamedMeaning = std::pair<std::string, std::string>;
+  NamedMeaning argument_, further_;  ///< of arguments without names; empty where there are none
+  std::vector<std::string> arguments_, rest_;
   std::vector<std::string> known_ = {"--help", "--quiet"};  ///< the names of the verb's options, with their dashes
   cxxopts::Options options_;
   cxxopts::ParseResult result_;
 };
+
+/// One verb: options in, library call, output out. Throws; main turns what it throws into a line and an exit code.
+using RunVerb = void(const OptionParser& options);
+RunVerb run_adapt, run_cold_measure, run_cold_plan, run_cold_predict, run_cold_run, run_collect, run_dataset_describe,
+    run_dataset_import, run_dataset_operators, run_dataset_validate, run_devices, run_evaluate, run_experiment,
+    run_export, run_info, run_kernels_deduce, run_kernels_detect, run_kernels_find, run_kernels_grid,
+    run_kernels_sample, run_kernels_train, run_network, run_network_describe, run_network_features,
+    run_network_generate, run_network_list, run_operators, run_plan, run_predict, run_report, run_train;
+
+/// What `train --help` says of predictors that learn from a pool, "structured: operator costs …; operators: …"; and of
+/// the settings that they declare, each once, as help.txt lists options: whose it is, and what it is there unless told
+/// otherwise.
+std::string predictors_in_help();
+std::string settings_in_help();
 
 /// Says on stderr what reading left out: the first findings in full, then how many there are.
 void report(const datasets::Findings& findings);
@@ -175,9 +166,6 @@ class Outcome {
   bool json_;
   nlohmann::json object_;
 };
-
-/// --json, which every verb with an Outcome has.
-void add_json_option(OptionParser& options);
 
 /// Makes what say() tells a remark of the Outcome of --json that is alive.
 void keep_as_remark(const std::string& text);

@@ -20,20 +20,6 @@
 namespace tenshot::cli {
 namespace {
 
-using Arguments = std::vector<std::string>;
-
-constexpr const char* import_example =
-    "  tenshot dataset import --table latency_ms.csv --space nasbench201 --devices fpga,eyeriss --rows 0:900 --out "
-    "pool/\n"
-    "  tenshot dataset import --table latency_ms.csv --space networks --networks operators.csv --out pool/\n"
-    "  tenshot dataset import --table latency_ms.csv --space networks --networks operators.csv --operator-latencies "
-    "board_gpu=board_gpu_ms --out pool/\n"
-    "  tenshot dataset import --table latency_s.csv --unit s --space networks --networks models/ --out pool/\n"
-    "  tenshot dataset import --table energy_mj.csv --quantity energy --out pool/\n"
-    "  tenshot dataset import --table benchncnn.txt --networks params/ --id pi5_ncnn --out pool/\n"
-    "  tenshot dataset import --kit kit/ --out pool/\n"
-    "  tenshot dataset import --kit kit/ --kit three_more/ --out pool/\n";
-
 /// Writes the device-runtime to the pool's folder `out`, adds what the pool has of that id already, and says so.
 void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::NetworkSpace& space) {
   std::error_code ignored;
@@ -142,29 +128,9 @@ std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies
   return datasets::read_operator_latencies(networks, columns);
 }
 
-void add_import_options(OptionParser& options) {
-  add_network_options(options, "of the table");
-  options.text("table",
-               "required, or --kit, or --measurements: CSV with architecture, an optional index, one column of ms per "
-               "device-runtime; or what ncnn's benchncnn printed of --networks");
-  options.text("space", "search space of the architectures: a name, or FILE.json", "nasbench201");
-  options.text("devices", "columns to read, comma-separated (default: all)");
-  options.text("operator-latencies",
-               "DEVICE=COLUMN, comma-separated: columns of --networks' CSV that say what operators take there, in ms");
-  options.text("unit", "of the latencies of --table: s, ms or us (default: ms)");
-  options.text("rows", "a:b, rows whose index is a … b − 1 (default: all)");
-  options.text("kit", "folder of a kit with the results/ of its measure.sh: one device-runtime; may be repeated");
-  add_measurements_option(options, "joined to --kit, or alone with --id: becomes one device-runtime");
-  options.text("id",
-               "its id (default: the kit's settings or the file's name); a device-runtime that has it is added to");
-  options.text("out", "required: pool folder to write");
-  add_quantity_option(options, "latency");
-}
+}  // namespace
 
-void import_measurements(const Arguments& arguments) {
-  OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
-  add_import_options(options);
-  if (!options.parse(arguments)) return;
+void run_dataset_import(const OptionParser& options) {
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const bool of_device = options.has("kit") || options.has("measurements");
   if (of_device && options.has("table"))
@@ -206,13 +172,7 @@ void import_measurements(const Arguments& arguments) {
               "tenshot train --pool " + out + " --out pool.tenshot");
 }
 
-void describe_pool(const Arguments& arguments) {
-  OptionParser options("dataset describe", "Says what is in a pool: devices, ranges, gaps, how alike devices rank.",
-                       "  tenshot dataset describe datasets/data\n");
-  options.add_positional("pool", "required: folder of device-runtimes");
-  options.flag("json", "as JSON on standard output");
-  add_quantity_option(options, "what its devices hold");
-  if (!options.parse(arguments)) return;
+void run_dataset_describe(const OptionParser& options) {
   const std::string folder = options.required("pool");
   const datasets::Pool pool = datasets::read_pool(folder, quantity_option(options));
   const datasets::PoolSummary summary = datasets::describe(pool);
@@ -220,13 +180,7 @@ void describe_pool(const Arguments& arguments) {
                                     : datasets::to_text(summary, pool.findings));
 }
 
-void validate_pool(const Arguments& arguments) {
-  OptionParser options("dataset validate", "Checks a pool; exit code 1 when anything is wrong with it.",
-                       "  tenshot dataset validate datasets/data\n");
-  options.add_positional("pool", "required: folder of device-runtimes");
-  options.flag("strict", "exit code 3 where the pool is sound and networks were never measured undisturbed");
-  add_json_option(options);
-  if (!options.parse(arguments)) return;
+void run_dataset_validate(const OptionParser& options) {
   const std::string folder = options.required("pool");
   Outcome outcome(options);
   const datasets::ValidationReport report = datasets::validate(folder);
@@ -249,14 +203,7 @@ void validate_pool(const Arguments& arguments) {
 }
 
 /// Matches the profiles of a measured kit to its operators, and writes them into its results.
-void match_operators(const Arguments& arguments) {
-  OptionParser options("dataset operators",
-                       "Matches the layers that a kit's profiles name (measure.sh --profile) to the operators of its "
-                       "networks; writes results/operators.csv in the kit.",
-                       "  tenshot dataset operators kit/\n");
-  options.add_positional("kit", "required: folder of a kit with its results");
-  add_json_option(options);
-  if (!options.parse(arguments)) return;
+void run_dataset_operators(const OptionParser& options) {
   const std::string folder = options.required("kit");
   if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
   Outcome outcome(options);
@@ -276,18 +223,5 @@ void match_operators(const Arguments& arguments) {
                   "tenshot dataset import --kit " + folder + " --out pool");
   outcome.finish();
 }
-
-void run(const Arguments& arguments) {
-  run_sub_verb("dataset",
-               {{"import", import_measurements},
-                {"describe", describe_pool},
-                {"validate", validate_pool},
-                {"operators", match_operators}},
-               import_example, arguments);
-}
-
-}  // namespace
-
-const Command dataset_command = {"dataset", "import, describe and validate latency tables", run};
 
 }  // namespace tenshot::cli

@@ -68,15 +68,9 @@ std::vector<std::string> checkpoints_of(const OptionParser& options) {
   return shipped;
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options("devices", "Lists the device-runtimes that are known without a measurement.",
-                       "  tenshot devices                   all that came with tenshot\n"
-                       "  tenshot devices pixel             those with that text in any field\n"
-                       "  tenshot devices --json --checkpoint pool.tenshot\n");
-  options.add_positional("text", "part of an id, a device, a runtime, a source (default: all)");
-  options.text("checkpoint", "what `tenshot train` wrote (default: those that are shipped)");
-  options.flag("json", "as JSON on standard output");
-  if (!options.parse(arguments)) return;
+}  // namespace
+
+void run_devices(const OptionParser& options) {
   nlohmann::ordered_json found = nlohmann::ordered_json::array();
   std::size_t known = 0;
   for (const std::string& checkpoint : checkpoints_of(options)) {
@@ -101,9 +95,5 @@ void run(const std::vector<std::string>& arguments) {
       (options.has("checkpoint") ? " --checkpoint " + options.get("checkpoint") : "") +
       (found.front().at("space") == "networks" ? " model.onnx" : " ARCHITECTURE"));
 }
-
-}  // namespace
-
-const Command devices_command = {"devices", "list the devices that are known without a measurement", run};
 
 }  // namespace tenshot::cli

@@ -122,20 +122,9 @@ Joined compare_table(const OptionParser& options) {
   return joined;
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options("evaluate", "Compares predictions with measurements.",
-                       "  tenshot evaluate --predictor device.tenshot --measurements truth.csv\n"
-                       "  tenshot evaluate --predictions predictions.csv --measurements truth.csv --json\n");
-  options.text("predictor", "required, or --predictions: what `tenshot adapt` wrote; leaves out what it adapted to");
-  options.text("predictions", "required, or --predictor: CSV that `tenshot predict` wrote");
-  add_measurements_option(options, "required");
-  options.text("exclude", "CSV with further architectures to leave out");
-  options.text("confidence", "of the intervals, with --predictor", "0.9");
-  options.text("space", "with --predictions: search space of both files, a name or FILE.json", "nasbench201");
-  add_json_option(options);
-  add_network_options(options, "that were measured");
-  add_quantity_option(options, "the predictor's; with --predictions latency");
-  if (!options.parse(arguments)) return;
+}  // namespace
+
+void run_evaluate(const OptionParser& options) {
   if (options.has("predictor") && options.has("predictions")) {
     throw UsageError("--predictor and --predictions are two ways: give one");
   }
@@ -159,9 +148,5 @@ void run(const std::vector<std::string>& arguments) {
     print(metrics, joined.quantity);
   }
 }
-
-}  // namespace
-
-const Command evaluate_command = {"evaluate", "compare predictions with measurements", run};
 
 }  // namespace tenshot::cli

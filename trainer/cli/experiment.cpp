@@ -10,28 +10,8 @@
 #include "trainer/cli/signals.h"
 
 namespace tenshot::cli {
-namespace {
 
-constexpr const char* examples =
-    "  tenshot experiment experiments/paper/pooling.json --out out/pooling\n"
-    "  tenshot experiment experiments/paper/pooling.json --out out/pooling --resume      (after it was stopped)\n"
-    "  tenshot experiment experiments/paper/pooling.json --out out/pooling --shard 2/8   (one of eight jobs of a "
-    "batch)\n"
-    "  tenshot experiment experiments/paper/pooling.json --out out/pooling --merge       (once all eight are done)\n";
-
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options("experiment",
-                       "Runs an experiment's grid: pools, targets, samplers, methods, trials; tables and a tidy CSV.",
-                       examples);
-  options.add_positional("spec", "required: the experiment's JSON file");
-  options.text("out", "required: folder of results: README.md (tables), results.csv, results.json, predictions.csv");
-  options.text("shard", "i/n: only this part of the grid; shards share --out, or have their cells/ copied together");
-  options.flag("merge", "write the results of finished shards, run nothing");
-  options.flag("resume", "keep what is finished in --out and go on");
-  options.flag("quick", "the small grid of the spec's key 'quick'");
-  options.text("jobs", "processes at a time, of one thread each (default: one a processor)");
-  options.flag("json", "results.json on standard output when done");
-  if (!options.parse(arguments)) return;
+void run_experiment(const OptionParser& options) {
   const std::string spec_file = options.required("spec"), out = options.required("out");
   trainer::evaluation::ExperimentOptions run_options;
   run_options.out = out;
@@ -73,9 +53,5 @@ void run(const std::vector<std::string>& arguments) {
                 "tenshot report " + out + " --out report.html");
   }
 }
-
-}  // namespace
-
-const Command experiment_command = {"experiment", "run an experiment's grid and tabulate it", run};
 
 }  // namespace tenshot::cli

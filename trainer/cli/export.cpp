@@ -5,21 +5,8 @@
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
-namespace {
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options("export", "Writes a predictor in a form that needs nothing of tenshot.",
-                       "  tenshot export --predictor device.tenshot --torchscript device.pt\n"
-                       "  tenshot export --predictor device.tenshot --onnx device.onnx --confidence 0.8\n"
-                       "  tenshot export --predictor device.tenshot --document device.json\n");
-  options.text("predictor", "required: what `tenshot adapt` wrote");
-  options.text("torchscript", "TorchScript file to write: torch.jit.load(…).predict([architectures or names])");
-  options.text(
-      "onnx",
-      "ONNX file to write: encoding [N, width] gives latency_ms [N] and, with intervals, lower_ms and upper_ms");
-  options.number("confidence", "of the intervals in the ONNX file", "0.9");
-  options.text("document", "JSON file to write: the same numbers, for any language");
-  if (!options.parse(arguments)) return;
+void run_export(const OptionParser& options) {
   const std::string file = options.required("predictor");
   FileRoles files("--predictor", file);
   std::vector<std::string> wanted;
@@ -47,9 +34,5 @@ void run(const std::vector<std::string>& arguments) {
     say_written(options.get("document"), "document", "read it with any language's JSON");
   }
 }
-
-}  // namespace
-
-const Command export_command = {"export", "write a predictor as TorchScript, ONNX or JSON", run};
 
 }  // namespace tenshot::cli

@@ -164,14 +164,9 @@ Facts describe_file(const fs::path& path, std::optional<datasets::Quantity> quan
   return path.filename() == "device.json" ? describe_device(path) : describe_json(content, file);
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options("info", "Says what a file or folder of tenshot's is.",
-                       "  tenshot info checkpoints/pool.tenshot\n"
-                       "  tenshot info datasets/data --json\n");
-  options.add_positional("file", "required: checkpoint, predictor, device, pool, kit, table or spec");
-  options.flag("json", "as JSON on standard output");
-  add_quantity_option(options, "what a pool's devices hold");
-  if (!options.parse(arguments)) return;
+}  // namespace
+
+void run_info(const OptionParser& options) {
   const std::string path = options.required("file");
   const Facts facts = describe_file(path, quantity_option(options));
   if (options.has("json")) {
@@ -186,9 +181,5 @@ void run(const std::vector<std::string>& arguments) {
   }
   for (const auto& [label, text] : facts) std::cout << label << ": " << text << "\n";
 }
-
-}  // namespace
-
-const Command info_command = {"info", "say what a file or folder of tenshot's is", run};
 
 }  // namespace tenshot::cli

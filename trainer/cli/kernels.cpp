@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
-#include <memory>
 
 #include "datasets/kit/kit.h"
 #include "datasets/kit/kit_results.h"
@@ -24,19 +23,8 @@
 namespace tenshot::cli {
 namespace {
 
-using Arguments = std::vector<std::string>;
 using nasbench::Kernel;
 using nasbench::Network;
-
-constexpr const char* detect_example =
-    "  tenshot kernels detect --runtime libtorch-frozen --out rules.json\n"
-    "  tenshot kernels detect --kit cases/ --out rules.json\n";
-constexpr const char* find_example =
-    "  tenshot kernels find --rules activation-add model.onnx\n"
-    "  tenshot kernels find --rules rules.json model.onnx --json\n";
-constexpr const char* deduce_example =
-    "  tenshot kernels deduce --runtime tflite-gpu --gpu mali --out rules.json\n"
-    "  tenshot kernels deduce --runtime pytorch-vulkan model.onnx --json\n";
 
 std::map<std::string, int> counts_of(const std::vector<Kernel>& kernels) {
   std::map<std::string, int> counts;
@@ -71,21 +59,6 @@ void show(const std::string& model, const nasbench::FusionRules& rules, const Op
             << "\n";
 }
 
-void find(const Arguments& arguments) {
-  OptionParser options("kernels find",
-                       "Says which kernels a runtime executes of a network: its operators, fused by the rules of "
-                       "the runtime (nn-Meter, Algorithm 1).",
-                       find_example);
-  options.add_positional("model", "required: the network's file, *.onnx, *.tflite or *.param");
-  options.text("rules",
-               "required: file of fusion rules (tenshot.fusion/1), or " + joined(nasbench::shipped_rule_names()));
-  add_shape_option(options);
-  options.flag("json", "as JSON on standard output");
-  if (!options.parse(arguments)) return;
-  const std::string rules = options.required("rules"), model = options.required("model");
-  show(model, nasbench::fusion_rules(rules), options);
-}
-
 /// The shipped rules of a runtime: TensorFlow Lite's depend on the GPU.
 std::string deduced_rules(const OptionParser& options) {
   const std::string runtime = options.required("runtime");
@@ -100,49 +73,6 @@ std::string deduced_rules(const OptionParser& options) {
   const std::string gpu = options.required("gpu");
   if (gpu == "adreno6xx" || gpu == "adreno" || gpu == "amd" || gpu == "mali") return runtime + "-" + gpu;
   throw UsageError("--gpu is '" + excerpt(gpu) + "', expected adreno6xx, adreno, amd or mali");
-}
-
-void deduce(const Arguments& arguments) {
-  OptionParser options("kernels deduce",
-                       "Says by the rules in a mobile runtime's source, nothing measured, which kernel it takes for an "
-                       "operator and what it fuses (Li et al., Algorithms B.1 to B.3): as JSON, or for a network.",
-                       deduce_example);
-  options.add_positional("model", "the network's file, *.onnx, *.tflite or *.param");
-  options.text("runtime", "required: tflite-gpu (TensorFlow Lite's GPU delegate) or pytorch-vulkan (PyTorch Mobile)");
-  options.text("gpu", "required with tflite-gpu: adreno6xx, adreno (others of Adreno), amd, mali (PowerVR, Apple too)");
-  options.text("out", "file of the rules (tenshot.fusion/1), which --rules takes; - is standard output");
-  add_shape_option(options);
-  options.flag("json", "the network's kernels as JSON on standard output");
-  if (!options.parse(arguments)) return;
-  const std::string name = deduced_rules(options);
-  const std::vector<ShippedFile>& shipped = nasbench::shipped_rules();
-  const auto rules = std::find_if(shipped.begin(), shipped.end(), [&](const auto& each) { return each.name == name; });
-  const std::string out = options.has("out") ? options.get("out") : options.has("model") ? "" : "-";
-  if (options.has("model")) {
-    FileRoles files("MODEL", options.get("model"));
-    if (!out.empty()) files.writes("--out", out);
-    show(options.get("model"), nasbench::fusion_rules(name), options);
-  }
-  if (out.empty()) return;
-  if (out == "-") {
-    std::cout << rules->content;
-    return;
-  }
-  const MadeFolders made(out);
-  write_file_atomically(out, std::string(rules->content));
-  say_written(out, "rules of " + name, "tenshot kernels find --rules " + out + " model.onnx");
-}
-
-void add_detect_options(OptionParser& options) {
-  options.text("runtime", "required, or --kit: " + joined(descriptor::runtime_names()));
-  options.text("kit", "folder of test cases that a board measured (plan --kit FOLDER --fusion)");
-  options.text("threads", "threads of the runtime", "1");
-  options.text("alpha", "share of the usual operator's time that fusing must save", "0.15");
-  options.text("rounds", "most rounds of a case; one that stays within the noise counts as not fused", "100");
-  options.text("channels", "of the image of the test cases", "32");
-  options.text("size", "height and width of that image", "2");
-  options.texts("operators", "which operators to pair: " + joined(descriptor::testable_operators()));
-  options.text("out", "required: file of the rules");
 }
 
 descriptor::FusionFindings findings_of(const descriptor::TimeCase& time_case,
@@ -226,47 +156,6 @@ nlohmann::ordered_json detected(const OptionParser& options, const descriptor::F
   return document;
 }
 
-void detect(const Arguments& arguments) {
-  OptionParser options("kernels detect",
-                       "Finds out by test cases which operators a runtime fuses (nn-Meter, Inequality 1), and writes "
-                       "the rules.",
-                       detect_example);
-  add_detect_options(options);
-  if (!options.parse(arguments)) return;
-  const std::string out = options.required("out");
-  if (options.has("kit") && options.has("runtime")) throw UsageError("--runtime and --kit are two ways: give one");
-  descriptor::FusionDetectionOptions detection;
-  if (options.has("operators")) detection.operators = filled_parts(joined(options.all("operators"), ","));
-  detection.alpha = options.number_between("alpha", 0, 1, "a number between 0 and 1");
-  detection.most_rounds = options.integer("rounds", detection.least_rounds);
-  detection.image = {options.integer("channels", 1), options.integer("size", 2)};
-  FileRoles files;
-  if (options.has("kit")) files.reads_measured("--kit", options.get("kit"));
-  files.writes("--out", out);
-  const MadeFolders made(out);
-  descriptor::FusionFindings findings;
-  const nlohmann::ordered_json document = detected(options, detection, findings);
-  write_file_atomically(out, document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  const auto undecided = std::count_if(findings.pairs.begin(), findings.pairs.end(),
-                                       [](const descriptor::PairFinding& pair) { return !pair.decided; });
-  say(std::to_string(findings.rules.pairs.size()) + " of " + std::to_string(findings.pairs.size()) + " pairs fuse, " +
-      std::to_string(undecided) + " stayed within the noise, " + std::to_string(findings.refused.size()) +
-      " cases were refused; written to " + out + "; next: tenshot kernels find --rules " + out + " model.onnx");
-}
-
-void run(const Arguments& arguments) {
-  run_sub_verb("kernels",
-               {{"detect", detect},
-                {"find", find},
-                {"deduce", deduce},
-                {"sample", sample_kernels},
-                {"grid", grid_kernels},
-                {"train", train_kernels}},
-               std::string(detect_example) + find_example + deduce_example + sample_kernels_example +
-                   grid_kernels_example + train_kernels_example,
-               arguments);
-}
-
 }  // namespace
 
 void write_fusion_kit(const OptionParser& options, Outcome& outcome) {
@@ -300,8 +189,51 @@ void write_fusion_kit(const OptionParser& options, Outcome& outcome) {
   outcome.finish();
 }
 
-const Command kernels_command = {
-    "kernels", "detect or deduce what a runtime fuses, find the kernels of a network, measure kernels, predict by them",
-    run};
+void run_kernels_detect(const OptionParser& options) {
+  const std::string out = options.required("out");
+  if (options.has("kit") && options.has("runtime")) throw UsageError("--runtime and --kit are two ways: give one");
+  descriptor::FusionDetectionOptions detection;
+  if (options.has("operators")) detection.operators = filled_parts(joined(options.all("operators"), ","));
+  detection.alpha = options.number_between("alpha", 0, 1, "a number between 0 and 1");
+  detection.most_rounds = options.integer("rounds", detection.least_rounds);
+  detection.image = {options.integer("channels", 1), options.integer("size", 2)};
+  FileRoles files;
+  if (options.has("kit")) files.reads_measured("--kit", options.get("kit"));
+  files.writes("--out", out);
+  const MadeFolders made(out);
+  descriptor::FusionFindings findings;
+  const nlohmann::ordered_json document = detected(options, detection, findings);
+  write_file_atomically(out, document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  const auto undecided = std::count_if(findings.pairs.begin(), findings.pairs.end(),
+                                       [](const descriptor::PairFinding& pair) { return !pair.decided; });
+  say(std::to_string(findings.rules.pairs.size()) + " of " + std::to_string(findings.pairs.size()) + " pairs fuse, " +
+      std::to_string(undecided) + " stayed within the noise, " + std::to_string(findings.refused.size()) +
+      " cases were refused; written to " + out + "; next: tenshot kernels find --rules " + out + " model.onnx");
+}
+
+void run_kernels_find(const OptionParser& options) {
+  const std::string rules = options.required("rules"), model = options.required("model");
+  show(model, nasbench::fusion_rules(rules), options);
+}
+
+void run_kernels_deduce(const OptionParser& options) {
+  const std::string name = deduced_rules(options);
+  const std::vector<ShippedFile>& shipped = nasbench::shipped_rules();
+  const auto rules = std::find_if(shipped.begin(), shipped.end(), [&](const auto& each) { return each.name == name; });
+  const std::string out = options.has("out") ? options.get("out") : options.has("model") ? "" : "-";
+  if (options.has("model")) {
+    FileRoles files("MODEL", options.get("model"));
+    if (!out.empty()) files.writes("--out", out);
+    show(options.get("model"), nasbench::fusion_rules(name), options);
+  }
+  if (out.empty()) return;
+  if (out == "-") {
+    std::cout << rules->content;
+    return;
+  }
+  const MadeFolders made(out);
+  write_file_atomically(out, std::string(rules->content));
+  say_written(out, "rules of " + name, "tenshot kernels find --rules " + out + " model.onnx");
+}
 
 }  // namespace tenshot::cli

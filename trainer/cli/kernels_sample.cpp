@@ -90,11 +90,7 @@ class KernelMeasuring {
   descriptor::IsolatedTiming call() const {
     const auto prepared = runtime_->prepare(descriptor::empty_case(), isolation_.runtime);
     const descriptor::Timing found = descriptor::measure([&] { prepared->run(); }, {});
-    descriptor::IsolatedTiming timing;
-    timing.latency_ms = found.median_ms;
-    timing.deviation_ms = found.stddev_ms;
-    timing.seconds = (found.warmup_total_ms + found.loop_total_ms) / 1000;
-    return timing;
+    return {found.median_ms, found.stddev_ms, 0, false, (found.warmup_total_ms + found.loop_total_ms) / 1000};
   }
 
   descriptor::IsolationOptions isolation_;
@@ -143,21 +139,6 @@ std::vector<std::string> kinds_of(const OptionParser& options, const Zoo& zoo) {
     }
   }
   return kinds;
-}
-
-void add_sample_options(OptionParser& options) {
-  options.text("runtime", "required: " + joined(descriptor::runtime_names()));
-  options.text("threads", "threads of the runtime", "1");
-  options.texts("kind",
-                "kernels to measure, as conv, dwconv, max_pool or convolution++relu; may be repeated; all by default");
-  options.text("rules", "what is fused: a file (kernels detect) or " + joined(nasbench::shipped_rule_names()), "none");
-  options.text("initial", "N: kernels of each kind drawn from the sizes in the networks", "100");
-  options.text("around", "M: kernels measured around each one that is predicted badly", "10");
-  options.text("threshold", "relative error at which a kind is done", "0.1");
-  options.text("most", "kernels of each kind in all", "1000");
-  options.text("seed", "seed of every random draw", "1");
-  options.text("out", "required: CSV of the kernels; one that is there is gone on with");
-  add_network_options(options, "whose kernels say which sizes are drawn (otherwise fifty synthetic CNNs)");
 }
 
 /// The numbers of a list: "7,14,28".
@@ -218,16 +199,7 @@ void measure_grid(const OptionParser& options, const std::string& table) {
 
 }  // namespace
 
-const char* const sample_kernels_example =
-    "  tenshot kernels sample --runtime libtorch-frozen --kind conv --kind dwconv --out kernels.csv\n";
-
-void sample_kernels(const std::vector<std::string>& arguments) {
-  OptionParser options("kernels sample",
-                       "Measures kernels of a runtime, most of them where they are predicted badly (nn-Meter, "
-                       "Algorithm 2); an interrupted run goes on.",
-                       sample_kernels_example);
-  add_sample_options(options);
-  if (!options.parse(arguments)) return;
+void run_kernels_sample(const OptionParser& options) {
   const std::string out = options.required("out"), runtime_name = options.required("runtime");
   sampling::AdaptiveOptions adaptive;
   FileRoles files;
@@ -264,28 +236,7 @@ void sample_kernels(const std::vector<std::string>& arguments) {
       options.get("rules") + " --out device.tenshot");
 }
 
-const char* const grid_kernels_example =
-    "  tenshot kernels grid --runtime libtorch-frozen --kernels grid.csv --out device.tenshot\n"
-    "  tenshot kernels grid --runtime libtorch-eager --kind convolution++relu,linear --image 7,28,112 "
-    "--channels 8,128,512 --kernels grid.csv --out device.tenshot\n";
-
-void grid_kernels(const std::vector<std::string>& arguments) {
-  OptionParser options(
-      "kernels grid",
-      "Measures kernels on a grid of their sizes, fills what is missing, and makes a predictor that "
-      "interpolates what a multiply-add costs between the points (MONNET); an interrupted run goes on.",
-      grid_kernels_example);
-  options.text("runtime", "what measures; without it the table is taken as is: " + joined(descriptor::runtime_names()));
-  options.text("threads", "threads of the runtime", "1");
-  options.texts("kind", "kernels, as convolution++relu; may be repeated; convolution,depthwise_convolution by default");
-  options.text("image", "heights of the image", "7,14,28,56,112");
-  options.text("channels", "in and out", "8,32,128,512");
-  options.text("window", "heights of the window", "1,3,5");
-  options.text("stride", "strides", "1,2");
-  options.text("most", "millions of multiply-adds of a kernel: larger ones stay out, and are filled", "500");
-  options.text("kernels", "required: CSV of the grid; one that is there is gone on with");
-  add_learning_options(options);
-  if (!options.parse(arguments)) return;
+void run_kernels_grid(const OptionParser& options) {
   const std::string table = options.required("kernels");
   FileRoles files;
   reads_given(files, options);

@@ -123,27 +123,6 @@ void tell_kernels(const KernelModel& model, Outcome& outcome) {
 
 }  // namespace
 
-const char* const train_kernels_example =
-    "  tenshot kernels train --kernels kernels.csv --rules rules.json --out device.tenshot\n"
-    "  tenshot kernels train --learner lasso --kernels kernels.csv --networks models/ --measurements measured.csv "
-    "--correction overhead --out device.tenshot\n";
-
-void add_learning_options(OptionParser& options) {
-  options.text("rules", "what is fused: a file (kernels detect) or " + joined(nasbench::shipped_rule_names()), "none");
-  options.text(
-      "measurements",
-      "whole networks (network,latency_ms), which correct sums; intervals are then of networks, not of kernels");
-  options.text("correction",
-               "of sums by --measurements: factor (the median of measured over sum), composition (a line through what "
-               "sums are made of: with fifty networks or more), overhead (Li et al.'s T_overhead, the mean of what is "
-               "beyond the sum), none (nn-Meter)",
-               "factor");
-  options.text("seed", "seed of every random draw", "1");
-  options.text("out", "required: predictor to write");
-  add_json_option(options);
-  add_network_options(options, "that --measurements names");
-}
-
 void learn_kernels(const OptionParser& options, const std::string& file, LearnerKind learner, Outcome& outcome) {
   const std::string out = options.required("out");
   const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
@@ -175,20 +154,7 @@ void learn_kernels(const OptionParser& options, const std::string& file, Learner
   outcome.finish();
 }
 
-void train_kernels(const std::vector<std::string>& arguments) {
-  OptionParser options("kernels train",
-                       "Makes a predictor of any network from measured kernels: a learner for each kind of kernel, and "
-                       "the sum (nn-Meter; Li et al.).",
-                       train_kernels_example);
-  options.text("kernels", "required: CSV of measured kernels (kernels sample, kernels grid, collect --operators)");
-  options.text(
-      "learner",
-      "forest (nn-Meter: 100 trees), boosted (trees that correct a line: the best on operators inside networks), or of "
-      "Li et al.: small-forest, small-boosted, lasso (weights that are not negative, on relative error), perceptron; "
-      "whole-forest, whole-boosted and whole-perceptron choose among all settings that they name, the last in hours",
-      "forest");
-  add_learning_options(options);
-  if (!options.parse(arguments)) return;
+void run_kernels_train(const OptionParser& options) {
   FileRoles files;
   reads_given(files, options);
   files.reads_measured("--kernels", options.required("kernels"));

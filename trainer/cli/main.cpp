@@ -1,34 +1,100 @@
-#include <array>
+#include <algorithm>
 #include <iostream>
 
 #include "descriptor/counters/counters.h"
+#include "descriptor/fusion/fusion_cases.h"
+#include "descriptor/machine/instruction_set.h"
 #include "descriptor/runtimes/libtorch_runtime.h"
+#include "descriptor/runtimes/runtime.h"
+#include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/support/suggestion.h"
-#include "trainer/cli/cold.h"
+#include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
+#include "trainer/cli/command.h"
 
 namespace tenshot::cli {
 namespace {
 
-const std::array commands = {&collect_command,    &dataset_command, &train_command,    &plan_command,
-                             &adapt_command,      &predict_command, &evaluate_command, &export_command,
-                             &experiment_command, &report_command,  &info_command,     &network_command,
-                             &kernels_command,    &cold_command,    &devices_command,  &run_operators_command,
-                             &run_network_command};
+/// A verb, `inner` where it is one of several below it: `kernels find`.
+struct Verb {
+  std::string name, inner;
+  RunVerb* run;
+};
 
-void print_help() {
-  std::cout << "tenshot: measure ten networks on a device nobody has profiled, predict the latency of all of them.\n\n"
-               "Usage: tenshot VERB [options]        tenshot help VERB shows a verb's options and an example\n\n";
-  for (const Command* command : commands) {
-    std::cout << "  " << command->name << std::string(15 - command->name.size(), ' ') << command->summary << "\n";
+const std::vector<Verb> verbs = {
+    {"collect", "", run_collect},
+    {"dataset", "import", run_dataset_import},
+    {"dataset", "describe", run_dataset_describe},
+    {"dataset", "validate", run_dataset_validate},
+    {"dataset", "operators", run_dataset_operators},
+    {"train", "", run_train},
+    {"plan", "", run_plan},
+    {"adapt", "", run_adapt},
+    {"predict", "", run_predict},
+    {"evaluate", "", run_evaluate},
+    {"export", "", run_export},
+    {"experiment", "", run_experiment},
+    {"report", "", run_report},
+    {"info", "", run_info},
+    {"network", "describe", run_network_describe},
+    {"network", "features", run_network_features},
+    {"network", "generate", run_network_generate},
+    {"network", "list", run_network_list},
+    {"kernels", "detect", run_kernels_detect},
+    {"kernels", "find", run_kernels_find},
+    {"kernels", "deduce", run_kernels_deduce},
+    {"kernels", "sample", run_kernels_sample},
+    {"kernels", "grid", run_kernels_grid},
+    {"kernels", "train", run_kernels_train},
+    {"cold", "measure", run_cold_measure},
+    {"cold", "plan", run_cold_plan},
+    {"cold", "run", run_cold_run},
+    {"cold", "predict", run_cold_predict},
+    {"devices", "", run_devices},
+    {"run-operators", "", run_operators},
+    {"run-network", "", run_network},
+};
+
+const Placeholders placeholders = {
+    {"runtimes", [] { return joined(descriptor::runtime_names()); }},
+    {"instruction sets", [] { return joined(descriptor::instruction_sets()); }},
+    {"testable operators", [] { return joined(descriptor::testable_operators()); }},
+    {"rules", [] { return joined(nasbench::shipped_rule_names()); }},
+    {"predictors", predictors_in_help},
+    {"settings", settings_in_help},
+};
+
+/// Which verbs stand below one, and their examples.
+void print_inner(const std::string& verb, const std::vector<std::string>& inner) {
+  std::cout << "Usage: tenshot " << verb << " " << joined(inner, "|") << " [options]; each has --help\n\nExample:\n";
+  for (const std::string& name : inner) {
+    for (const std::string& line : parts_between(help_page(verb + " " + name), "\n")) {
+      if (line.rfind("  ", 0) == 0) std::cout << line << "\n";
+    }
   }
-  std::cout << "\n  tenshot version     versions of what decides speed here: LibTorch, BLAS, processor, counters\n\n"
-               "Example:\n"
-               "  tenshot train --pool datasets/data --out pool.tenshot\n"
-               "  tenshot plan --checkpoint pool.tenshot --samples 10 --out plan.csv\n"
-               "  (measure the ten on the new device: measured.csv)\n"
-               "  tenshot adapt --checkpoint pool.tenshot --measurements measured.csv --out device.tenshot\n"
-               "  tenshot predict --predictor device.tenshot --out predictions.csv\n"
-               "  tenshot predict --device NAME model.onnx       a device that is known: tenshot devices\n";
+}
+
+void run_verb(const std::string& verb, std::vector<std::string> arguments) {
+  std::vector<std::string> known, inner;
+  const std::string first = arguments.empty() ? "" : arguments[0];
+  for (const Verb& row : verbs) {
+    known.push_back(row.name);
+    if (row.name != verb) continue;
+    inner.push_back(row.inner);
+    if (!row.inner.empty() && row.inner != first) continue;
+    if (!row.inner.empty()) arguments.erase(arguments.begin());
+    OptionParser options(row.inner.empty() ? verb : verb + " " + row.inner, placeholders);
+    if (options.parse(arguments)) row.run(options);
+    return;
+  }
+  if (inner.empty())
+    throw UsageError("there is no verb '" + verb + "'" + suggestion(verb, known) + "; see tenshot --help");
+  const auto asks_for_help = [](const auto& argument) { return argument == "--help" || argument == "-h"; };
+  if (std::any_of(arguments.begin(), arguments.end(), asks_for_help)) return print_inner(verb, inner);
+  const std::string last = inner.back();
+  inner.pop_back();
+  throw UsageError("tenshot " + verb + " needs " + joined(inner) + " or " + last +
+                   (arguments.empty() ? "" : ", not '" + excerpt(first) + "'"));
 }
 
 void print_version() {
@@ -37,32 +103,20 @@ void print_version() {
             << descriptor::libpfm_version() << "; " << descriptor::perf_event_status() << "\n";
 }
 
-const Command& command_called(const std::string& verb) {
-  std::vector<std::string> verbs;
-  for (const Command* command : commands) {
-    if (command->name == verb) return *command;
-    verbs.push_back(command->name);
-  }
-  throw UsageError("there is no verb '" + verb + "'" + suggestion(verb, verbs) + "; see tenshot --help");
-}
-
 }  // namespace
 
 int run(const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "--help" : arguments[0];
   if (first == "help" && arguments.size() > 1) {
-    command_called(arguments[1]).run({"--help"});
-    return 0;
-  }
-  if (first == "--help" || first == "-h" || first == "help") {
-    print_help();
+    run_verb(arguments[1], {"--help"});
+  } else if (first == "--help" || first == "-h" || first == "help") {
+    std::cout << help_page("tenshot") << "\n";
     return arguments.empty() ? 2 : 0;
-  }
-  if (first == "--version" || first == "-V" || first == "-v" || first == "version") {
+  } else if (first == "--version" || first == "-V" || first == "-v" || first == "version") {
     print_version();
-    return 0;
+  } else {
+    run_verb(first, {arguments.begin() + 1, arguments.end()});
   }
-  command_called(first).run({arguments.begin() + 1, arguments.end()});
   return 0;
 }
 

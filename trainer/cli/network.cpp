@@ -17,18 +17,8 @@
 namespace tenshot::cli {
 namespace {
 
-using Arguments = std::vector<std::string>;
 using nasbench::Network;
 using nasbench::OperatorSpecification;
-
-constexpr const char* describe_example =
-    "  tenshot network describe model.onnx --shape input=1x3x224x224\n"
-    "  tenshot network describe model.tflite --json\n";
-constexpr const char* features_example =
-    "  tenshot network features --predictor board.tenshot models/*.onnx --out features.csv\n";
-constexpr const char* list_example = "  tenshot network list --space fbnet --archs named.csv --out networks.json\n";
-constexpr const char* generate_example =
-    "  tenshot network generate --space synthetic-cnn --count 50 --seed 1 --out networks\n";
 
 /// What all operators of one kind cost together.
 struct KindCosts {
@@ -126,63 +116,10 @@ std::string to_text(const Network& network) {
   return text + "hash " + content_hash(network) + "\n";
 }
 
-void describe(const Arguments& arguments) {
-  OptionParser options("network describe",
-                       "Says what a network's file computes (ONNX, TensorFlow Lite or ncnn): its operators by kind, "
-                       "multiply-adds, parameters, bytes and the hash that is its identity.",
-                       describe_example);
-  options.add_positional("model", "required: the network's file, *.onnx, *.tflite or *.param");
-  options.text("batch", "of inputs whose first dimension is dynamic", "1");
-  add_shape_option(options);
-  options.flag("json", "as JSON on standard output");
-  if (!options.parse(arguments)) return;
-  const std::filesystem::path file = options.required("model");
-  nasbench::NetworkReadOptions read = read_options(options);
-  read.batch = options.integer("batch", 1);
-  Network network = nasbench::read_network_file(file, read);
-  if (const auto problem = nasbench::network_format(file).weights_problem(file)) network.remarks.push_back(*problem);
-  std::cout << (options.has("json") ? to_json(network).dump(1) + "\n" : to_text(network));
-}
-
 /// The spaces that networks are drawn from, with what their files' names begin with.
 const std::map<std::string, std::pair<std::string, Network (*)(std::uint64_t, std::uint64_t, int)>> generated_spaces = {
     {"synthetic-cnn", {"synthetic_cnn", nasbench::synthetic_cnn}},
     {"synthetic-blocks", {"synthetic_blocks", nasbench::synthetic_blocks}}};
-
-void generate(const Arguments& arguments) {
-  OptionParser options("network generate",
-                       "Writes networks drawn from a space as ONNX files: synthetic-cnn is that of Li et al., §4.3.2; "
-                       "synthetic-blocks is of the blocks of published CNNs, transformers and mixers.",
-                       generate_example);
-  options.text("space", "synthetic-cnn or synthetic-blocks", "synthetic-cnn");
-  options.text("count", "how many networks", "10");
-  options.text("seed", "of the draw and the weights", "1");
-  options.text("batch", "images of an inference", "1");
-  options.text("out", "required: folder of the ONNX files");
-  if (!options.parse(arguments)) return;
-  const std::string space = options.get("space");
-  const auto drawn_from = generated_spaces.find(space);
-  if (drawn_from == generated_spaces.end()) {
-    throw UsageError("networks are generated from the spaces synthetic-cnn and synthetic-blocks, not from '" + space +
-                     "'");
-  }
-  const std::filesystem::path folder = options.required("out");
-  const int count = options.integer("count", 1), batch = options.integer("batch", 1);
-  const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-  MadeFolders made;
-  made.folder(folder);
-  const std::size_t digits = std::to_string(count - 1).size();
-  for (int i = 0; i < count; ++i) {
-    std::string number = std::to_string(i);
-    number.insert(0, digits - number.size(), '0');
-    const auto& [prefix, draw] = drawn_from->second;
-    const std::string name = prefix + "_" + std::to_string(seed) + "_" + number;
-    const Network network = draw(seed, static_cast<std::uint64_t>(i), batch);
-    write_file_atomically(folder / (name + ".onnx"), nasbench::onnx_model(network, {seed, name}));
-  }
-  say(std::to_string(count) + " networks of " + space + " written to " + folder.string() +
-      "; next: tenshot network describe " + folder.string() + "/NAME.onnx");
-}
 
 /// The architectures of a table, and what its column `network` calls each.
 std::vector<nasbench::Architecture> named_networks(const std::string& file, const nasbench::NetworkSpace& space) {
@@ -219,16 +156,18 @@ std::string table_of(const nasbench::NetworkSpace& space, const trainer::Exporte
   return text;
 }
 
-void features(const Arguments& arguments) {
-  OptionParser options("network features",
-                       "Writes what forward() of an exported predictor takes of networks that it does not carry: a row "
-                       "for each, of the features of that predictor.",
-                       features_example);
-  options.text("predictor", "required: what `tenshot adapt` wrote, of the space networks");
-  options.text("out", "required: features to write as CSV, - for standard output");
-  add_network_options(options, "to describe");
-  options.add_rest("network", "files of networks, or names that the predictor knows");
-  if (!options.parse(arguments)) return;
+}  // namespace
+
+void run_network_describe(const OptionParser& options) {
+  const std::filesystem::path file = options.required("model");
+  nasbench::NetworkReadOptions read = read_options(options);
+  read.batch = options.integer("batch", 1);
+  Network network = nasbench::read_network_file(file, read);
+  if (const auto problem = nasbench::network_format(file).weights_problem(file)) network.remarks.push_back(*problem);
+  std::cout << (options.has("json") ? to_json(network).dump(1) + "\n" : to_text(network));
+}
+
+void run_network_features(const OptionParser& options) {
   const std::string file = options.required("predictor"), out = options.required("out");
   FileRoles files;
   reads_given(files, options);
@@ -248,15 +187,32 @@ void features(const Arguments& arguments) {
               "torch.jit.load(…).forward(torch.tensor(pandas.read_csv(file, index_col=0).to_numpy()))");
 }
 
-void list(const Arguments& arguments) {
-  OptionParser options(
-      "network list",
-      "Writes what architectures of a space execute as a networks.json, so that they stand beside networks by name.",
-      list_example);
-  options.text("space", "required: search space of the architectures: a name, or FILE.json");
-  options.text("archs", "required: CSV with the columns architecture and network, the name that it gets");
-  options.text("out", "required: networks.json to write");
-  if (!options.parse(arguments)) return;
+void run_network_generate(const OptionParser& options) {
+  const std::string space = options.get("space");
+  const auto drawn_from = generated_spaces.find(space);
+  if (drawn_from == generated_spaces.end()) {
+    throw UsageError("networks are generated from the spaces synthetic-cnn and synthetic-blocks, not from '" + space +
+                     "'");
+  }
+  const std::filesystem::path folder = options.required("out");
+  const int count = options.integer("count", 1), batch = options.integer("batch", 1);
+  const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+  MadeFolders made;
+  made.folder(folder);
+  const std::size_t digits = std::to_string(count - 1).size();
+  for (int i = 0; i < count; ++i) {
+    std::string number = std::to_string(i);
+    number.insert(0, digits - number.size(), '0');
+    const auto& [prefix, draw] = drawn_from->second;
+    const std::string name = prefix + "_" + std::to_string(seed) + "_" + number;
+    const Network network = draw(seed, static_cast<std::uint64_t>(i), batch);
+    write_file_atomically(folder / (name + ".onnx"), nasbench::onnx_model(network, {seed, name}));
+  }
+  say(std::to_string(count) + " networks of " + space + " written to " + folder.string() +
+      "; next: tenshot network describe " + folder.string() + "/NAME.onnx");
+}
+
+void run_network_list(const OptionParser& options) {
   const nasbench::NetworkSpace& space = datasets::named_space(options.required("space"));
   const std::string archs = options.required("archs"), out = options.required("out");
   FileRoles files("--archs", archs);
@@ -267,15 +223,5 @@ void list(const Arguments& arguments) {
   say_written(out, std::to_string(identities.size()) + " networks",
               "tenshot dataset import --space networks --networks " + out + " --table latency_ms.csv --out pool");
 }
-
-void run(const Arguments& arguments) {
-  run_sub_verb("network", {{"describe", describe}, {"features", features}, {"generate", generate}, {"list", list}},
-               std::string(describe_example) + features_example + generate_example + list_example, arguments);
-}
-
-}  // namespace
-
-const Command network_command = {"network", "describe a network's file, write its features, generate or list networks",
-                                 run};
 
 }  // namespace tenshot::cli

@@ -116,43 +116,6 @@ std::optional<std::size_t> say_needed(const OptionParser& options, const trainer
   return needed;
 }
 
-void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {
-  FileRoles files("--checkpoint", checkpoint);
-  reads_given(files, options);
-  if (options.has("out")) files.writes("--out", options.get("out"));
-  if (options.has("kit")) files.writes_folder("--kit", options.get("kit"));
-}
-
-void add_plan_options(OptionParser& options) {
-  options.text("checkpoint",
-               "what `tenshot train` wrote (default: the shipped networks.tenshot or cells.tenshot, as fits)");
-  options.text("samples", "how many to choose", "10");
-  options.text("until",
-               "how sure to become, as in 15%: says how many measurements beside --measurements bring nine of ten "
-               "predictions within ±15 %, as is expected, and plans so many unless --samples says otherwise");
-  add_json_option(options);
-  options.text("sampler", "information, targeted-uniform, random, or listed: candidates as they stand", "information");
-  options.text("archs",
-               "CSV with the architectures that may be chosen (default: the pool's, else 1,000 drawn from the space)");
-  add_measurements_option(options, "what was measured already, to plan further ones");
-  options.text("descriptor", "the new device's device.json: plan knowing what it says of costs");
-  options.text("runtime", "operators: what runs the networks, as tenshot devices says: plan for such devices");
-  options.flag("profile", "choose for measurements with times of operators (measure.sh --profile)");
-  options.text("seed", "seed of the draw", "1");
-  options.text("out", "required, or --kit: plan to write, - for standard output");
-  options.text("kit", "folder for a measurement kit: plan and operators, alone and in chains, as ONNX, and measure.sh");
-  options.text(
-      "converted",
-      "folder of the kit's models as you converted them, each named as in the kit's models/: arch_01.tflite (or .param "
-      "+ .bin, .xml + .bin, .pte, .engine, …); they are copied, hashed, and what measure.sh then runs");
-  options.flag("fusion", "a kit of test cases instead, which tell what a device fuses (tenshot kernels detect --kit)");
-  options.text("batch", "of the kit: images an inference", "1");
-  options.text("resolution", "of the kit: height and width of the image, pixels (default: the space's own)");
-  options.text("runs", "of the kit: of an architecture", "200");
-  add_network_options(options, "that may be chosen");
-  add_quantity_option(options, "what the checkpoint is of");
-}
-
 trainer::PlanRequest plan_request(const OptionParser& options) {
   trainer::PlanRequest request;
   request.samples = static_cast<std::size_t>(options.integer("samples", 1));
@@ -207,19 +170,9 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
   }
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options(
-      "plan", "Chooses which architectures to measure on a new device.",
-      "  tenshot plan --networks models/ --kit kit/\n"
-      "  tenshot plan --networks models/ --runtime \"TensorFlow Lite, GPU\" --kit kit/\n"
-      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
-      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --measurements measured.csv --out more.csv\n"
-      "  tenshot plan --checkpoint checkpoints/pool.tenshot --until 15% --measurements measured.csv --out more.csv\n"
-      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv --kit kit/\n"
-      "  tenshot plan --kit cases/ --fusion\n"
-      "  tenshot plan --kit kit/ --converted tflite/    adds tflite/arch_01.tflite, … to the kit that is there\n");
-  add_plan_options(options);
-  if (!options.parse(arguments)) return;
+}  // namespace
+
+void run_plan(const OptionParser& options) {
   if (options.has("until")) wanted_half_width(options);
   Outcome outcome(options);
   if (options.has("fusion")) return write_fusion_kit(options, outcome);
@@ -231,7 +184,10 @@ void run(const std::vector<std::string>& arguments) {
   trainer::PlanRequest request = plan_request(options);
   datasets::KitRequest kit = kit_request(options, request.seed);
   const std::string checkpoint = checkpoint_of(options);
-  require_distinct_files(options, checkpoint);
+  FileRoles files("--checkpoint", checkpoint);
+  reads_given(files, options);
+  if (options.has("out")) files.writes("--out", options.get("out"));
+  if (options.has("kit")) files.writes_folder("--kit", options.get("kit"));
   MadeFolders made;
   if (options.has("out")) made.for_file(options.get("out"));
   const auto model = trainer::load_pool_model(checkpoint);
@@ -242,8 +198,7 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
   add_what_is_known(options, *model, quantity, request);
   if (options.has("until")) {
-    const std::optional<std::size_t> needed =
-        say_needed(options, *model, request.measured, request.candidates, outcome);
+    const auto needed = say_needed(options, *model, request.measured, request.candidates, outcome);
     if (needed == std::size_t{0}) return outcome.finish();
     if (needed && !options.has("samples")) request.samples = *needed;
   }
@@ -265,9 +220,5 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("converted")) add_converted(options, outcome);
   outcome.finish();
 }
-
-}  // namespace
-
-const Command plan_command = {"plan", "choose which architectures to measure on a new device", run};
 
 }  // namespace tenshot::cli

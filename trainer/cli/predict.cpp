@@ -102,24 +102,6 @@ std::vector<nasbench::Architecture> architectures_of(const OptionParser& options
                    " by --archs candidates.csv or as arguments, such as " + space.example());
 }
 
-void add_predict_options(OptionParser& options) {
-  options.text("predictor", "required, or --device: what `tenshot adapt` wrote");
-  options.text("device",
-               "a device-runtime that needs no measurement; tenshot devices lists them, and how well each is known");
-  options.text("checkpoint",
-               "with --device: the checkpoint that knows it (default: networks.tenshot or cells.tenshot, as fits)");
-  options.text("archs", "CSV with an architecture column (default: the whole space)");
-  options.text("confidence", "of the intervals, for predictors that have them", "0.9");
-  options.text("limit",
-               "keep what is predicted to take no more, in the quantity's unit (ms, mJ or MiB), the least first");
-  options.text("fastest", "keep this many, the fastest first");
-  options.text("out", "predictions to write as CSV, - for standard output (default: a line for each, for people)");
-  add_json_option(options);
-  add_network_options(options, "to predict");
-  add_quantity_option(options, "the predictor's; another one is refused");
-  options.add_rest("architecture", "architectures, names of networks, or their files: prints a line for each");
-}
-
 /// Where the predictor comes from: its file, or the checkpoint that knows --device.
 std::string source_of(const OptionParser& options) {
   if (!options.has("device")) {
@@ -128,15 +110,6 @@ std::string source_of(const OptionParser& options) {
   }
   if (options.has("predictor")) throw UsageError("--predictor and --device are two ways: give one");
   return checkpoint_of(options);
-}
-
-void require_distinct_files(const OptionParser& options, const std::string& source) {
-  if (!options.rest().empty() && options.has("archs")) {
-    throw UsageError("--archs and arguments are two ways to name architectures: give one");
-  }
-  FileRoles files(options.has("device") ? "--checkpoint" : "--predictor", source);
-  reads_given(files, options);
-  if (options.has("out")) files.writes("--out", options.get("out"));
 }
 
 std::unique_ptr<trainer::Predictor> predictor_of(const OptionParser& options, const std::string& source) {
@@ -163,15 +136,9 @@ void say_notes(const trainer::Predictor& predictor, const std::vector<nasbench::
   for (const std::string& note : trainer::notes_on_unfamiliar(predictor, architectures)) say("note: " + note);
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options("predict", "Predicts latencies of architectures, of network files, or of the whole space.",
-                       "  tenshot predict --predictor device.tenshot --out predictions.csv\n"
-                       "  tenshot predict --predictor device.tenshot --archs candidates.csv --out -\n"
-                       "  tenshot predict --predictor board.tenshot model.onnx\n"
-                       "  tenshot predict --device pixel4_gpu_float model.onnx\n"
-                       "  tenshot predict --predictor device.tenshot --limit 5 --fastest 10\n");
-  add_predict_options(options);
-  if (!options.parse(arguments)) return;
+}  // namespace
+
+void run_predict(const OptionParser& options) {
   Outcome outcome(options);
   const bool chosen = options.has("limit") || options.has("fastest");
   const bool printed = !options.has("out") || (!options.rest().empty() && options.get("out") != "-");
@@ -180,7 +147,12 @@ void run(const std::vector<std::string>& arguments) {
   const double confidence = confidence_option(options);
   quantity_option(options);
   const std::string file = source_of(options);
-  require_distinct_files(options, file);
+  if (!options.rest().empty() && options.has("archs")) {
+    throw UsageError("--archs and arguments are two ways to name architectures: give one");
+  }
+  FileRoles files(options.has("device") ? "--checkpoint" : "--predictor", file);
+  reads_given(files, options);
+  if (options.has("out")) files.writes("--out", options.get("out"));
   MadeFolders made;
   if (options.has("out")) made.for_file(options.get("out"));
   const auto predictor = predictor_of(options, file);
@@ -210,10 +182,5 @@ void run(const std::vector<std::string>& arguments) {
       "compare them with measurements: tenshot evaluate --predictions " + out + " --measurements truth.csv");
   outcome.finish();
 }
-
-}  // namespace
-
-const Command predict_command = {"predict",
-                                 "predict latencies of architectures, of network files, or of the whole space", run};
 
 }  // namespace tenshot::cli

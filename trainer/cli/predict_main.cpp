@@ -28,7 +28,8 @@ int run(const std::vector<std::string>& arguments) {
   if (first == "--version" || first == "-V") {
     std::cout << "tenshot-predict " << TENSHOT_VERSION << "\n";
   } else {
-    predict_command.run({arguments.begin() + (first == "predict" ? 1 : 0), arguments.end()});
+    OptionParser options("predict", {});
+    if (options.parse({arguments.begin() + (first == "predict" ? 1 : 0), arguments.end()})) run_predict(options);
   }
   return 0;
 }

@@ -40,22 +40,9 @@ trainer::report::DeviceReportOptions report_options(const OptionParser& options)
   return result;
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options(
-      "report", "Draws an experiment's results or a predictor as one HTML page that needs no network.",
-      "  tenshot report out/pooling --out report.html --pictures pictures\n"
-      "  tenshot report device.tenshot --measurements truth.csv --accuracies accuracies.csv --out report.html\n"
-      "  tenshot report board.tenshot --explain model.onnx --out report.html\n");
-  options.add_positional("what", "required: folder that `tenshot experiment` wrote or file that `tenshot adapt` wrote");
-  options.text("out", "required: page to write");
-  options.text("pictures", "folder to write the page's pictures to as well, as SVG files");
-  add_measurements_option(options, "of a predictor: further measurements of its device");
-  options.text("accuracies", "of a predictor: CSV with the columns architecture,accuracy, for the Pareto front");
-  options.text("limit", "of a predictor: what not to exceed, in its quantity's unit (ms, mJ or MiB)");
-  options.texts("explain",
-                "of a predictor `operators`: a network or file *.onnx whose prediction is taken apart; once for each");
-  add_network_options(options, "that were measured, or that the page is to list as the reader's own");
-  if (!options.parse(arguments)) return;
+}  // namespace
+
+void run_report(const OptionParser& options) {
   const std::string what = options.required("what"), out = options.required("out");
   FileRoles files;
   if (std::filesystem::is_directory(what)) {
@@ -68,7 +55,7 @@ void run(const std::vector<std::string>& arguments) {
   const MadeFolders made(out);
   trainer::report::DeviceReportOptions asked = report_options(options);
   asked.own = networks_of(options, asked.read);
-  asked.commands = commands_of(arguments, what);
+  asked.commands = commands_of(options.arguments(), what);
   const trainer::report::Page page = trainer::report::make_report(what, asked);
   datasets::require_shapes_used(asked.read);
   write_file_atomically(out, page.html());
@@ -78,9 +65,5 @@ void run(const std::vector<std::string>& arguments) {
   make_folder(folder);
   for (const auto& picture : page.pictures()) write_file_atomically(folder / (picture.name + ".svg"), picture.svg);
 }
-
-}  // namespace
-
-const Command report_command = {"report", "draw an experiment or a predictor as one HTML page", run};
 
 }  // namespace tenshot::cli

@@ -16,8 +16,6 @@
 #include "descriptor/runtimes/opencv_dnn.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/numbers.h"
-#include "nasbench/support/text.h"
 #include "trainer/cli/shared_options.h"
 
 namespace tenshot::cli {
@@ -41,16 +39,6 @@ void restart_under(const std::string& instruction_set) {
 
 }  // namespace
 
-void add_runtime_options(OptionParser& options, const std::string& seed_help) {
-  options.text("runtime", joined(descriptor::runtime_names()), "libtorch-eager");
-  options.text("threads", "processor threads of the runtime", "1");
-  options.text("batch", "images an inference", "1");
-  options.text("seed", seed_help, "1");
-  options.text("space", "search space: a name, or FILE.json", "nasbench201");
-  options.text("resolution", "of the input image (default: the space's own)");
-  options.text("isa", "newest instructions the libraries may use: " + joined(descriptor::instruction_sets()), "native");
-}
-
 RuntimeChoice runtime_choice(const OptionParser& options) {
   RuntimeChoice choice;
   choice.runtime = options.get("runtime");
@@ -70,19 +58,9 @@ RuntimeChoice runtime_choice(const OptionParser& options) {
   return choice;
 }
 
-namespace {
-
 // The verbs that `collect` starts in processes of their own.
 
-void run_operators(const std::vector<std::string>& arguments) {
-  OptionParser options("run-operators",
-                       "Runs each operator of a space under a runtime; what collect starts under valgrind, whose "
-                       "callgrind then dumps what each costs.",
-                       "  valgrind --tool=callgrind --cache-sim=yes --instr-atstart=no \\\n"
-                       "    tenshot run-operators --runtime libtorch-frozen --runs 5\n");
-  add_runtime_options(options, "of the weights");
-  options.text("runs", "counted runs of each operator, after warm-up", "5");
-  if (!options.parse(arguments)) return;
+void run_operators(const OptionParser& options) {
   const RuntimeChoice choice = runtime_choice(options);
   const int runs = options.integer("runs", 1);
   const auto runtime = descriptor::make_runtime(choice.runtime);
@@ -96,19 +74,7 @@ void run_operators(const std::vector<std::string>& arguments) {
       std::to_string(runs) + " times each");
 }
 
-void run_network(const std::vector<std::string>& arguments) {
-  OptionParser options("run-network",
-                       "Starts one network in this process and prints what that took; what collect --cold starts.",
-                       "  tenshot run-network --runtime libtorch-frozen --weights model.weights \\\n"
-                       "    '|nor_conv_3x3~0|+|none~0|skip_connect~1|+|avg_pool_3x3~0|nor_conv_1x1~1|none~2|'\n"
-                       "  tenshot run-network --weights model.weights model.onnx\n");
-  add_runtime_options(options, "of the network's input");
-  options.text("weights", "file of the network's weights, as collect --cold writes it");
-  options.text("warm-runs", "after the first one", "20");
-  options.flag("empty", "a network without operators in place of the architecture");
-  add_shape_option(options);
-  options.add_positional("architecture", "what the network is, or its ONNX file");
-  if (!options.parse(arguments)) return;
+void run_network(const OptionParser& options) {
   const std::string text = options.required("architecture");
   datasets::StartRequest request;
   request.weights = options.required("weights");
@@ -126,11 +92,5 @@ void run_network(const std::vector<std::string>& arguments) {
   if (options.has("empty")) network = datasets::empty_network(network);
   std::cout << datasets::to_json(datasets::start_network(*runtime, network, request)).dump() << std::endl;
 }
-
-}  // namespace
-
-const Command run_operators_command = {"run-operators", "run each operator of a space, for valgrind to count",
-                                       run_operators};
-const Command run_network_command = {"run-network", "start one network once, for collect to time", run_network};
 
 }  // namespace tenshot::cli

@@ -17,11 +17,9 @@ struct RuntimeChoice {
   std::string instruction_set;
 };
 
-/// --runtime, --threads, --batch, --seed, --space, --resolution, --isa; `seed_help` says what the seed draws.
-void add_runtime_options(OptionParser& options, const std::string& seed_help);
-/// Their values, after parsing. Throws UsageError on a runtime that there is not or a number that is none, InputError
-/// on a space that there is not. `options.weight_seed` is the seed. Starts this program again where the instruction set
-/// needs other environment variables.
+/// The values of --runtime, --threads, --batch, --seed, --space, --resolution and --isa. Throws UsageError on a runtime
+/// that there is not or a number that is none, InputError on a space that there is not. `options.weight_seed` is the
+/// seed. Starts this program again where the instruction set needs other environment variables.
 RuntimeChoice runtime_choice(const OptionParser& options);
 
 }  // namespace tenshot::cli

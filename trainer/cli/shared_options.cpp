@@ -31,17 +31,6 @@ const nasbench::NetworkSpace& space_given(const OptionParser& options) {
 
 }  // namespace
 
-void add_network_options(OptionParser& options, const std::string& use) {
-  options.text("networks", "networks by name " + use + ": folder of " + joined(nasbench::network_suffixes()) +
-                               ", networks.json, or CSV of their operators");
-  add_shape_option(options);
-  options.flag("strict", "refuse what would be left out or is doubtful; a doubtful verdict ends with exit code 3");
-}
-
-void add_shape_option(OptionParser& options) {
-  options.texts("shape", "of an input that network files leave open: NAME=1x3x224x224, once for each input");
-}
-
 nasbench::NetworkReadOptions read_options(const OptionParser& options) {
   nasbench::NetworkReadOptions read;
   if (!options.has("shape")) return read;
@@ -156,17 +145,6 @@ void remark_on_descriptor(const trainer::PoolModel& model, const datasets::Hardw
   }
 }
 
-void add_measurements_option(OptionParser& options, const std::string& meaning) {
-  options.text("measurements", meaning +
-                                   ": CSV with architecture,latency_ms (or the quantity's column); a device-runtime's "
-                                   "folder; or a kit's folder with its results/. May be given several times: they are "
-                                   "joined, and what several measured counts by its median");
-  options.flag("fleet",
-               "the measurements are of several boards of one kind, each of one of its own unless kits say that they "
-               "are of the same: the typical board counts, and adapt's intervals are for another one of the kind; "
-               "where all say that they are of several boards, this is so without the option");
-}
-
 void reads_given(FileRoles& files, const OptionParser& options) {
   for (const char* option : {"archs", "predictor", "predictions", "exclude", "accuracies"}) {
     if (options.has(option)) files.reads("--" + std::string(option), options.get(option));
@@ -206,13 +184,6 @@ double confidence_option(const OptionParser& options) {
 std::optional<double> limit_option(const OptionParser& options) {
   if (!options.has("limit")) return std::nullopt;
   return options.number_between("limit", 0, HUGE_VAL, "a positive number in the quantity's unit, such as ms");
-}
-
-void add_quantity_option(OptionParser& options, const std::string& default_meaning) {
-  options.text("quantity",
-               "what is measured and predicted: latency (latency_ms), cold (cold_ms), energy (energy_mj) or memory "
-               "(memory_mib); default: " +
-                   default_meaning);
 }
 
 std::optional<datasets::Quantity> quantity_option(const OptionParser& options) {

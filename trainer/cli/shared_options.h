@@ -18,12 +18,6 @@ namespace tenshot::cli {
 
 // Options that several verbs have.
 
-/// --networks, --shape and --strict; `use` says what the networks are for ("to predict").
-void add_network_options(OptionParser& options, const std::string& use);
-
-/// --shape alone, where network files are named otherwise.
-void add_shape_option(OptionParser& options);
-
 /// The shapes that --shape gives to the inputs of network files, of several where more than one option names networks.
 nasbench::NetworkReadOptions read_options(const OptionParser& options);
 
@@ -51,10 +45,6 @@ void reads_networks(FileRoles& files, const OptionParser& options);
 
 /// The usable architectures of a file; what is left out is reported. Throws InputError when nothing is usable.
 std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space);
-
-/// --measurements, which may be given several times, and --fleet. `meaning` begins with what they are for ("required,
-/// or --descriptor").
-void add_measurements_option(OptionParser& options, const std::string& meaning);
 
 /// What is named by options that were given is read: files by --archs, --predictor, --predictions, --exclude and
 /// --accuracies, networks, measurements, a device by --descriptor, files or names by --rules, --explain and arguments
@@ -87,9 +77,6 @@ double confidence_option(const OptionParser& options);
 
 /// --limit, in the quantity's unit; nothing where it is not given.
 std::optional<double> limit_option(const OptionParser& options);
-
-/// --quantity; `default_meaning` says what happens without it ("what the checkpoint is of").
-void add_quantity_option(OptionParser& options, const std::string& default_meaning);
 
 /// What --quantity names; nothing where it is not given. Throws UsageError.
 std::optional<datasets::Quantity> quantity_option(const OptionParser& options);

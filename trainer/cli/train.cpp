@@ -68,54 +68,6 @@ void require_options_of(const trainer::PredictorRow& predictor, const OptionPars
                      "--predictor " + predictor.name);
 }
 
-/// The settings that predictors declare, each once: whose it is, and what it is there unless told otherwise.
-void add_settings(OptionParser& options) {
-  std::vector<trainer::OptionText> found;
-  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
-    for (const trainer::OptionText& option : row.settings) {
-      if (option.argument.empty()) continue;
-      const bool is_text = option.otherwise.is_string();
-      const std::string owner =
-          row.name + " " + (is_text ? option.otherwise.get<std::string>() : option.otherwise.dump());
-      auto known = std::find_if(found.begin(), found.end(),
-                                [&](const auto& other) { return other.argument == option.argument; });
-      const bool is_new = known == found.end();
-      if (is_new) known = found.insert(known, option);
-      known->meaning += (is_new ? " (" : ", ") + owner;
-    }
-  }
-  for (const trainer::OptionText& option : found) {
-    const std::string meaning = option.meaning + ")";
-    option.otherwise.is_boolean() ? options.flag(option.argument, meaning) : options.text(option.argument, meaning);
-  }
-}
-
-/// "structured: operator costs …; operators: …": those that learn from a pool.
-std::string predictors_in_words() {
-  std::vector<std::string> words;
-  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
-    if (row.train != nullptr) words.push_back(row.name + ": " + row.meaning);
-  }
-  return joined(words, "; ");
-}
-
-void add_train_options(OptionParser& options) {
-  options.texts("pool",
-                "required: folder of device-runtimes; data is shipped; several are joined, each with its own --pool");
-  options.text("without", "device-runtimes of the pool to leave out: comma-separated ids or patterns with * (pixel4*)");
-  options.text("from",
-               "knowledge (networks.tenshot is shipped) that the pool's device-runtimes are added to (operators)");
-  options.text("knowledge",
-               "write what was learned, without the pool's rows; SOURCES.json says where device-runtimes came from");
-  options.text("predictor", predictors_in_words());
-  options.text("seed", "seed of every random draw", "1");
-  options.text("out", "required: checkpoint to write");
-  add_settings(options);
-  add_json_option(options);
-  options.text("threads", "processor threads; one gives the same bytes every time", "1");
-  add_quantity_option(options, "what the pool's devices hold");
-}
-
 /// Whose operators were measured, and that this is of no use to a program without XGBoost.
 void say_of_operator_latencies(const datasets::Pool& pool, const trainer::PredictorRow& predictor) {
   std::vector<std::string> devices;
@@ -127,22 +79,6 @@ void say_of_operator_latencies(const datasets::Pool& pool, const trainer::Predic
       (trainer::has_xgboost() ? ": what they take is learned"
                               : ": nothing is learned of that, since this program was built without XGBoost "
                                 "(libxgboost-dev)"));
-}
-
-/// The name of the predictor, as far as it is known before the pool is read. The default may still turn out to be
-/// operators, which has no option that structured has not.
-const trainer::PredictorRow& expected_predictor(const OptionParser& options) {
-  const std::vector<std::string> known = trainer::predictor_names();
-  const bool is_named = options.has("predictor");
-  return trainer::predictor_row(is_named ? options.one_of("predictor", "predictor", known) : known.front());
-}
-
-void require_distinct_files(const OptionParser& options, const std::vector<fs::path>& pools) {
-  FileRoles files;
-  for (const fs::path& pool : pools) files.reads_folder("--pool", pool);
-  if (options.has("knowledge")) files.reads("--knowledge", options.get("knowledge"));
-  if (options.has("from")) files.reads("--from", checkpoint_option(options, "from"));
-  files.writes_training("--out", options.get("out"));
 }
 
 std::vector<fs::path> pools_of(const OptionParser& options) {
@@ -167,28 +103,58 @@ std::vector<trainer::KnowledgeSource> sources_of(const OptionParser& options) {
   return trainer::sources_from_json(parse_json(read_file(file), file), file);
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options("train", "Trains a predictor on a pool of device-runtimes.",
-                       "  tenshot train --pool datasets/data --out pool.tenshot\n"
-                       "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple-edge "
-                       "--out network.tenshot\n"
-                       "  tenshot train --pool boards --quantity energy --out energy.tenshot\n"
-                       "  tenshot train --pool boards --pool phones --without 'pixel4_*' --out both.tenshot\n"
-                       "  tenshot train --pool boards --knowledge sources.json --out knowledge.tenshot\n"
-                       "  tenshot train --pool mine --from networks.tenshot --out more.tenshot\n");
-  add_train_options(options);
-  if (!options.parse(arguments)) return;
+}  // namespace
+
+std::string settings_in_help() {
+  std::vector<trainer::OptionText> found;
+  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
+    for (const trainer::OptionText& option : row.settings) {
+      if (option.argument.empty()) continue;
+      const bool is_text = option.otherwise.is_string();
+      const std::string owner =
+          row.name + " " + (is_text ? option.otherwise.get<std::string>() : option.otherwise.dump());
+      auto known = std::find_if(found.begin(), found.end(),
+                                [&](const auto& other) { return other.argument == option.argument; });
+      const bool is_new = known == found.end();
+      if (is_new) known = found.insert(known, option);
+      known->meaning += (is_new ? " (" : ", ") + owner;
+    }
+  }
+  std::string lines;
+  for (const trainer::OptionText& option : found) {
+    lines += (option.otherwise.is_boolean() ? "flag " : "text ") + option.argument + ": " + option.meaning + ")\n";
+  }
+  return lines;
+}
+
+std::string predictors_in_help() {
+  std::vector<std::string> words;
+  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
+    if (row.train != nullptr) words.push_back(row.name + ": " + row.meaning);
+  }
+  return joined(words, "; ");
+}
+
+void run_train(const OptionParser& options) {
   Outcome outcome(options);
   const std::vector<fs::path> folders = pools_of(options);
   const std::string out = options.required("out");
-  const trainer::PredictorRow& expected = expected_predictor(options);
+  // The predictor as far as it is known before the pool is read. The default may still turn out to be operators, which
+  // has no option that structured has not.
+  const std::vector<std::string> known = trainer::predictor_names();
+  const trainer::PredictorRow& expected = trainer::predictor_row(
+      options.has("predictor") ? options.one_of("predictor", "predictor", known) : known.front());
   if (options.has("from") && options.has("predictor")) throw UsageError("--from says which predictor it is");
   // Usage errors come before the pool is read.
   settings_of(options, expected);
   quantity_option(options);
   require_options_of(expected, options);
   const int threads = options.integer("threads", 1);
-  require_distinct_files(options, folders);
+  FileRoles files;
+  for (const fs::path& folder : folders) files.reads_folder("--pool", folder);
+  if (options.has("knowledge")) files.reads("--knowledge", options.get("knowledge"));
+  if (options.has("from")) files.reads("--from", checkpoint_option(options, "from"));
+  files.writes_training("--out", out);
   std::vector<trainer::KnowledgeSource> sources = sources_of(options);
   const MadeFolders made(out);
   const datasets::Pool pool = read_pools(options, folders);
@@ -206,8 +172,8 @@ void run(const std::vector<std::string>& arguments) {
   const trainer::TrainingControl control = training_control(out, threads, progress);
   std::unique_ptr<trainer::PoolModel> model;
   if (options.has("from")) {
-    const auto known = trainer::load_pool_model(trainer::checkpoint_named(options.get("from")));
-    model = known->grown_by(pool, std::move(sources));
+    const auto earlier = trainer::load_pool_model(trainer::checkpoint_named(options.get("from")));
+    model = earlier->grown_by(pool, std::move(sources));
   } else {
     model = trainer::train_pool_model(predictor.name, pool, settings, control);
     if (!sources.empty()) model = model->without_rows(std::move(sources));
@@ -223,9 +189,5 @@ void run(const std::vector<std::string>& arguments) {
           " --samples 10 --out plan.csv");
   outcome.finish();
 }
-
-}  // namespace
-
-const Command train_command = {"train", "train a predictor on a pool of device-runtimes", run};
 
 }  // namespace tenshot::cli
