@@ -32,12 +32,12 @@ struct Folder {
   }
 };
 
-json description_of(const ExperimentSpec& spec, const ExperimentData& data, const Grid& grid) {
+json description_of(const Experiment& experiment) {
   return {{"format", "tenshot.results/1"},
-          {"spec", spec.json},
-          {"data_sha256", data.sha256},
+          {"spec", experiment.spec.json},
+          {"data_sha256", experiment.data.sha256},
           {"versions", version_card()},
-          {"cells", grid.cells.size()}};
+          {"cells", experiment.cells.size()}};
 }
 
 /// Throws InputError unless `folder` is free for this experiment or has begun the same one.
@@ -49,12 +49,8 @@ void claim(const Folder& folder, const json& description, bool may_continue) {
     return;
   }
   const std::string path = folder.description().string();
-  json found;
-  try {
-    found = json::parse(read_file(folder.description()));
-  } catch (const json::exception&) {
-    throw FormatError(path + ": is no description of an experiment; give another --out");
-  }
+  const json found = json::parse(read_file(folder.description()), nullptr, false);
+  if (found.is_discarded()) throw FormatError(path + ": is no description of an experiment; give another --out");
   for (const char* key : {"spec", "data_sha256", "versions"}) {
     if (!found.is_object() || !found.contains(key) || found.at(key) != description.at(key)) {
       throw InputError(path + ": is of another experiment (its " + key + " differs); give another --out");
@@ -66,110 +62,119 @@ void claim(const Folder& folder, const json& description, bool may_continue) {
   }
 }
 
-/// Reports what is done and how long the rest will take: as the tasks of its kind took so far.
-class Progress {
+/// What a call does of an experiment.
+class Run {
  public:
-  Progress(const ExperimentOptions& options, std::size_t total) : options_(options), total_(total) {}
-
-  void finished(const std::string& what) {
-    ++done_;
-    const double elapsed_s = seconds_since(start_);
-    const double left_s = elapsed_s / static_cast<double>(done_) * static_cast<double>(total_ - done_);
-    if (options_.on_progress && !options_.on_progress({done_, total_, what, left_s})) stopped_ = true;
+  Run(const Experiment& experiment, const Folder& folder, const ExperimentOptions& options)
+      : experiment_(experiment), folder_(folder), options_(options) {
+    find_open();
+    total_ = models_.size() + cells_.size();
   }
-  bool go_on() const { return !stopped_ && (!options_.go_on || options_.go_on()); }
+
+  void train_models() {
+    const auto task_of = [&](std::size_t i) -> const ModelTask& { return experiment_.models[models_[i]]; };
+    const auto files_of = [&](std::size_t i) -> std::vector<fs::path> {
+      const fs::path file = folder_.model(task_of(i));
+      return {file, file.string() + ".partial"};
+    };
+    const auto name = [&](std::size_t i) {
+      return "training " + experiment_.spec.methods[task_of(i).method].name + " on " +
+             std::to_string(task_of(i).members.size()) + " device-runtimes";
+    };
+    const auto train = [&](std::size_t i) {
+      const LibTorchThreads one(1);
+      const fs::path file = files_of(i)[0], state = files_of(i)[1];
+      Archive archive = train_model(experiment_, task_of(i), state)->to_archive();
+      archive.card["experiment"] = experiment_.spec.name;  // which says whether it was a quick one
+      save(archive, file);
+      std::error_code ignored;
+      fs::remove(state, ignored);
+    };
+    run_tasks({models_.size(), options_.jobs, train, name, files_of});
+  }
+
+  void run_cells() {
+    PlanningPriors priors(experiment_.data);
+    for (const std::size_t c : cells_) {
+      // Here, so that the processes of the cells find it; what is wrong with a pool is their cells' to say.
+      const GridCell& cell = experiment_.cells[c];
+      if (!go_on() || !chooses_by_pool_prior(experiment_, cell)) continue;
+      try {
+        priors.of(experiment_.model(cell).members);
+      } catch (const InputError&) {
+      }
+    }
+    const auto cell_of = [&](std::size_t i) -> const GridCell& { return experiment_.cells[cells_[i]]; };
+    const auto files_of = [&](std::size_t i) { return std::vector<fs::path>{folder_.cell(cells_[i])}; };
+    const auto run = [&](std::size_t i) {
+      const LibTorchThreads one(1);
+      const std::unique_ptr<PoolModel> model = load_pool_model(folder_.model(experiment_.model(cell_of(i))));
+      json result = to_json(run_cell(experiment_, cell_of(i), *model, priors));
+      result["experiment"] = experiment_.spec.name;
+      write_file_atomically(files_of(i)[0], result.dump() + "\n");
+    };
+    const auto name = [&](std::size_t i) { return describe(experiment_.spec, cell_of(i)); };
+    run_tasks({cells_.size(), options_.jobs, run, name, files_of});
+  }
 
  private:
+  /// Finds the models and cells of the shard that are not finished.
+  void find_open() {
+    std::set<std::size_t> needed;
+    for (std::size_t c = 0; c < experiment_.cells.size(); ++c) {
+      const std::size_t model = experiment_.cells[c].model;  // cells of a model stay together: one shard trains it
+      const auto index = static_cast<std::size_t>(options_.shard.index - 1);
+      if (model % static_cast<std::size_t>(options_.shard.count) != index) continue;
+      if (fs::exists(folder_.cell(c))) continue;
+      cells_.push_back(c);
+      needed.insert(model);
+    }
+    for (const std::size_t model : needed) {
+      if (!fs::exists(folder_.model(experiment_.models[model]))) models_.push_back(model);
+    }
+  }
+
+  /// Does the tasks in processes of their own. Says what is done, and how long the rest will take: as the tasks took so
+  /// far.
+  void run_tasks(ProcessWork work) {
+    work.on_finished = [&](std::size_t i) {
+      ++done_;
+      const double left_s = seconds_since(start_) / static_cast<double>(done_) * static_cast<double>(total_ - done_);
+      if (options_.on_progress && !options_.on_progress({done_, total_, work.name(i), left_s})) stopped_ = true;
+    };
+    work.go_on = [&] { return go_on(); };
+    run_in_processes(work);
+  }
+
+  bool go_on() const { return !stopped_ && (!options_.go_on || options_.go_on()); }
+
+  const Experiment& experiment_;
+  const Folder& folder_;
   const ExperimentOptions& options_;
-  std::size_t total_;
-  std::size_t done_ = 0;
+  std::vector<std::size_t> models_, cells_;  ///< of the shard, those that are not finished
+  std::size_t total_ = 0, done_ = 0;
   bool stopped_ = false;
   Clock::time_point start_ = Clock::now();
 };
 
-/// What an experiment has to do.
-struct Work {
-  const ExperimentSpec& spec;
-  const ExperimentData& data;
-  const Grid& grid;
-  const Folder& folder;
-  int jobs = 1;
-  std::vector<std::size_t> models = {}, cells = {};  ///< of the shard, those that are not finished
-};
-
-/// Finds the models and cells of the shard that are not finished.
-void find_open(Work& work, const Shard& shard) {
-  const Grid& grid = work.grid;
-  const Folder& folder = work.folder;
-  std::set<std::size_t> needed;
-  for (std::size_t c = 0; c < grid.cells.size(); ++c) {
-    const std::size_t model = grid.cells[c].model;  // cells of a model stay together: one shard trains it
-    if (model % static_cast<std::size_t>(shard.count) + 1 != static_cast<std::size_t>(shard.index)) continue;
-    if (fs::exists(folder.cell(c))) continue;
-    work.cells.push_back(c);
-    needed.insert(model);
-  }
-  for (const std::size_t model : needed) {
-    if (!fs::exists(folder.model(grid.models[model]))) work.models.push_back(model);
-  }
-}
-
-/// Does the tasks in processes of their own; `files` are those that a task writes.
-void run_tasks(ProcessWork work, Progress& progress, const std::function<std::vector<fs::path>(std::size_t)>& files) {
-  work.on_killed = [&](std::size_t i, pid_t process) {  // what it left beside a file that it was writing
-    std::error_code ignored;
-    for (const fs::path& file : files(i)) fs::remove(temporary_name(file, process), ignored);
-  };
-  work.on_finished = [&](std::size_t i) { progress.finished(work.name(i)); };
-  work.go_on = [&] { return progress.go_on(); };
-  run_in_processes(work);
-}
-
-void train_models(const Work& work, Progress& progress) {
-  const auto task_of = [&](std::size_t i) -> const ModelTask& { return work.grid.models[work.models[i]]; };
-  const auto files_of = [&](std::size_t i) -> std::vector<fs::path> {
-    const fs::path file = work.folder.model(task_of(i));
-    return {file, file.string() + ".partial"};
-  };
-  const auto name = [&](std::size_t i) {
-    return "training " + work.spec.methods[task_of(i).method].name + " on " +
-           std::to_string(task_of(i).members.size()) + " device-runtimes";
-  };
-  const auto train = [&](std::size_t i) {
-    const LibTorchThreads one(1);
-    const fs::path file = files_of(i)[0], state = files_of(i)[1];
-    Archive archive = train_model(work.spec, work.data, task_of(i), state)->to_archive();
-    archive.card["experiment"] = work.spec.name;  // which says whether it was a quick one
-    save(archive, file);
-    std::error_code ignored;
-    fs::remove(state, ignored);
-  };
-  run_tasks({work.models.size(), work.jobs, train, name}, progress, files_of);
-}
-
-void run_cells(const Work& work, Progress& progress) {
-  PlanningPriors priors(work.data);
-  for (const std::size_t c : work.cells) {
-    // Here, so that the processes of the cells find it; what is wrong with a pool is their cells' to say.
-    if (!progress.go_on() || !chooses_by_pool_prior(work.spec, work.grid.cells[c])) continue;
-    try {
-      priors.of(work.grid.models[work.grid.cells[c].model].members);
-    } catch (const InputError&) {
+/// Joins the finished cells in `folder`, which holds the experiment.
+void merge(const Experiment& experiment, const Folder& folder) {
+  std::vector<CellResult> results;
+  std::size_t missing = 0;
+  for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
+    const fs::path file = folder.cell(c);
+    if (fs::exists(file)) {
+      results.push_back(cell_result_from_json(json::parse(read_file(file), nullptr, false), file.string()));
+    } else {
+      ++missing;
     }
   }
-  const auto cell_of = [&](std::size_t i) -> const GridCell& { return work.grid.cells[work.cells[i]]; };
-  const auto file_of = [&](std::size_t i) { return work.folder.cell(work.cells[i]); };
-  const auto run = [&](std::size_t i) {
-    const LibTorchThreads one(1);
-    const ModelTask& task = work.grid.models[cell_of(i).model];
-    const std::unique_ptr<PoolModel> model = load_pool_model(work.folder.model(task));
-    json result = to_json(run_cell(work.spec, work.data, task, *model, cell_of(i), priors));
-    result["experiment"] = work.spec.name;
-    write_file_atomically(file_of(i), result.dump() + "\n");
-  };
-  const auto name = [&](std::size_t i) { return describe(work.spec, cell_of(i)); };
-  run_tasks({work.cells.size(), work.jobs, run, name}, progress,
-            [&](std::size_t i) { return std::vector<fs::path>{file_of(i)}; });
+  if (missing > 0) {
+    throw InputError(folder.root.string() + ": " + std::to_string(missing) + " of " +
+                     std::to_string(experiment.cells.size()) +
+                     " cells are not finished; run the other shards, or go on with --resume");
+  }
+  write_results({experiment, results, description_of(experiment)}, folder.root);
 }
 
 }  // namespace
@@ -186,44 +191,22 @@ Shard parse_shard(const std::string& text) {
 }
 
 void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options) {
-  const ExperimentData data = load_data(spec);
-  const Grid grid = make_grid(spec, data);
+  const Experiment experiment = load_experiment(spec);
   const Folder folder{options.out};
-  claim(folder, description_of(spec, data, grid), options.resume || options.shard.count > 1);
-  Work work{spec, data, grid, folder, options.jobs};
-  find_open(work, options.shard);
-  Progress progress(options, work.models.size() + work.cells.size());
-
+  claim(folder, description_of(experiment), options.resume || options.shard.count > 1);
+  Run run(experiment, folder, options);
   const LibTorchThreads loads_libtorch(1);  // now, or each of the processes that are forked would
-  train_models(work, progress);
-  run_cells(work, progress);
-
-  if (options.shard.count == 1) merge_experiment(spec, options.out);
+  run.train_models();
+  run.run_cells();
+  if (options.shard.count == 1) merge(experiment, folder);
 }
 
 void merge_experiment(const ExperimentSpec& spec, const fs::path& out) {
-  const ExperimentData data = load_data(spec);
-  const Grid grid = make_grid(spec, data);
+  const Experiment experiment = load_experiment(spec);
   const Folder folder{out};
-  const json description = description_of(spec, data, grid);
   if (!fs::exists(folder.description())) throw InputError(out.string() + ": holds no experiment; run its shards first");
-  claim(folder, description, true);
-  std::vector<CellResult> results;
-  std::size_t missing = 0;
-  for (std::size_t c = 0; c < grid.cells.size(); ++c) {
-    const fs::path file = folder.cell(c);
-    if (!fs::exists(file)) {
-      ++missing;
-      continue;
-    }
-    const json cell = json::parse(read_file(file), nullptr, false);
-    results.push_back(cell_result_from_json(cell, file.string()));
-  }
-  if (missing > 0) {
-    throw InputError(out.string() + ": " + std::to_string(missing) + " of " + std::to_string(grid.cells.size()) +
-                     " cells are not finished; run the other shards, or go on with --resume");
-  }
-  write_results({spec, data, grid, results, description}, out);
+  claim(folder, description_of(experiment), true);
+  merge(experiment, folder);
 }
 
 }  // namespace tenshot::trainer::evaluation

@@ -1,7 +1,6 @@
 #include "trainer/evaluation/experiment_cell.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "nasbench/support/error.h"
@@ -15,11 +14,7 @@ namespace {
 
 constexpr std::uint64_t ensemble_stream = 0x656e73;
 constexpr double shown_confidence = 0.9;
-constexpr std::array<double, 6> confidences = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
-
-std::uint64_t seed_of(const ExperimentSpec& spec, const GridCell& cell) {
-  return spec.seed + static_cast<std::uint64_t>(cell.trial);
-}
+const std::vector<double> confidences = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
 
 /// Architectures of the target's training rows that every device of the pool has measured.
 std::vector<Architecture> candidates_of(const datasets::Pool& pool, const datasets::DeviceRuntime& target) {
@@ -65,6 +60,10 @@ std::string descriptor_used(const PoolModel& model, const AdaptationSet& set, co
   return card.contains("descriptor_used") ? card.at("descriptor_used").get<std::string>() : model.descriptor_kind();
 }
 
+Metrics compared(const Predictions& found, const std::vector<double>& measured_ms) {
+  return evaluate(found.latency_ms, measured_ms, found.lower_ms, found.upper_ms);
+}
+
 /// The geometric mean of what `count` adaptations predict, of which the first has predicted `first`. No intervals.
 Predictions ensemble_mean(const PoolModel& model, const AdaptationSet& set, AdaptOptions options, int count,
                           const std::vector<Architecture>& architectures, const Predictions& first) {
@@ -84,16 +83,17 @@ Predictions ensemble_mean(const PoolModel& model, const AdaptationSet& set, Adap
 }  // namespace
 
 const PlanningPrior& PlanningPriors::of(const std::vector<std::string>& members) {
-  const auto [place, is_new] = priors_.try_emplace(members);
-  PoolPrior& known = place->second;
-  if (is_new) known.pool = subset(data_.known(), members);
-  if (known.prior == nullptr) known.prior = planning_prior(known.pool);
+  PoolPrior& known = priors_[members];
+  if (known.prior == nullptr) {
+    known.pool = subset(data_.known(), members);
+    known.prior = planning_prior(known.pool);
+  }
   return *known.prior;
 }
 
-bool chooses_by_pool_prior(const ExperimentSpec& spec, const GridCell& cell) {
+bool chooses_by_pool_prior(const Experiment& experiment, const GridCell& cell) {
   const bool chosen = cell.samples != 0 && cell.samples != every_sample;
-  return chosen && chooses_by_prior(cell.sampler) && !spec.methods[cell.method].sampler;
+  return chosen && chooses_by_prior(cell.sampler) && !experiment.method(cell).sampler;
 }
 
 nlohmann::json to_json(const CellResult& result) {
@@ -124,22 +124,23 @@ CellResult cell_result_from_json(const nlohmann::json& json, const std::string& 
   }
 }
 
-std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
+std::unique_ptr<PoolModel> train_model(const Experiment& experiment, const ModelTask& task,
                                        const std::filesystem::path& state_file) {
-  const Method& method = spec.methods[task.method];
   TrainingControl control;
   control.state_file = state_file;
-  const datasets::Pool pool = subset(data.known(), task.members);
-  return train_pool_model(method.predictor, pool, task.settings, control);
+  const datasets::Pool pool = subset(experiment.data.known(), task.members);
+  return train_pool_model(experiment.spec.methods[task.method].predictor, pool, task.settings, control);
 }
 
-std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                                         const GridCell& cell, PlanningPriors& priors, const PoolModel* model) {
-  const datasets::Pool pool = subset(data.known(), task.members);
-  PlanRequest request;
-  const datasets::DeviceRuntime& target = *data.train.find(cell.target);
-  request.candidates = candidates_of(pool, target);
+std::vector<Architecture> choose_samples(const Experiment& experiment, const GridCell& cell, PlanningPriors& priors,
+                                         const PoolModel* model) {
   if (cell.samples == 0) return {};
+  const Method& method = experiment.method(cell);
+  const std::vector<std::string>& members = experiment.model(cell).members;
+  const datasets::Pool pool = subset(experiment.data.known(), members);
+  const datasets::DeviceRuntime& target = *experiment.data.train.find(cell.target);
+  PlanRequest request;
+  request.candidates = candidates_of(pool, target);
   if (cell.samples == every_sample) {
     if (request.candidates.empty()) throw InputError("target and pool have no architecture in common");
     return request.candidates;
@@ -149,41 +150,40 @@ std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const Exper
                      std::to_string(request.candidates.size()) + " architectures of the training rows in common");
   }
   request.sampler = cell.sampler;
-  request.profiled = spec.methods[cell.method].profiled;
-  request.noise = spec.methods[cell.method].planning_noise;
-  request.seed = seed_of(spec, cell);
+  request.profiled = method.profiled;
+  request.noise = method.planning_noise;
+  request.seed = experiment.spec.seed_of(cell.trial);
   // Samplers look at the pool, whose latencies are complete here, at what earlier rounds have measured and, where the
   // method says so, at the target's descriptor.
   std::shared_ptr<const PlanningPrior> own;
-  if (model != nullptr && spec.methods[cell.method].sampler) own = model->planning_prior();
+  if (model != nullptr && method.sampler) own = model->planning_prior();
   const PlanningPrior* prior = own.get();
-  if (prior == nullptr && chooses_by_prior(request.sampler)) prior = &priors.of(task.members);
-  std::vector<std::size_t> rounds = spec.methods[cell.method].rounds;
-  if (rounds.empty()) rounds = {cell.samples};
-  const bool with_descriptor = spec.methods[cell.method].planning_descriptor;
-  if (with_descriptor && target.descriptor.has_latencies()) request.measured.descriptor = target.descriptor;
-  for (const std::size_t samples : rounds) {
+  if (prior == nullptr && chooses_by_prior(request.sampler)) prior = &priors.of(members);
+  const std::vector<std::size_t> at_once = {cell.samples};
+  request.measured = adaptation_set(target, {}, method.planning_descriptor);
+  for (const std::size_t samples : method.rounds.empty() ? at_once : method.rounds) {
     request.samples = samples;
     std::vector<Architecture> chosen = request.measured.architectures;
     const std::vector<Architecture> more = plan(pool, prior, request);
     chosen.insert(chosen.end(), more.begin(), more.end());
-    request.measured = adaptation_set(target, chosen, with_descriptor);
+    request.measured = adaptation_set(target, chosen, method.planning_descriptor);
   }
   return request.measured.architectures;
 }
 
-CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                    const PoolModel& model, const GridCell& cell, PlanningPriors& priors) {
-  const Method& method = spec.methods[cell.method];
+CellResult run_cell(const Experiment& experiment, const GridCell& cell, const PoolModel& model,
+                    PlanningPriors& priors) {
+  const Method& method = experiment.method(cell);
+  const ExperimentData& data = experiment.data;
   const datasets::DeviceRuntime& target = *data.train.find(cell.target);
-  AdaptationSet set =
-      adaptation_set(target, choose_samples(spec, data, task, cell, priors, &model), task.descriptor != "inferred");
+  AdaptationSet set = adaptation_set(target, choose_samples(experiment, cell, priors, &model),
+                                     experiment.model(cell).descriptor != "inferred");
   if (set.descriptor && method.shuffled_descriptor) set.descriptor = descriptor_of_another(data, target, cell.trial);
   if (method.profiled) set.operator_latencies = target.operator_latencies;
   AdaptOptions options;
   options.mode = method.mode;
   options.clones = cell.clones;
-  options.seed = seed_of(spec, cell);
+  options.seed = experiment.spec.seed_of(cell.trial);
   const std::unique_ptr<Predictor> predictor = model.adapt(set, options);
 
   CellResult result;
@@ -198,14 +198,10 @@ CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, cons
   if (method.ensemble > 1) {
     result.predictions = ensemble_mean(model, set, options, method.ensemble, architectures, result.predictions);
   }
-  const Predictions& predictions = result.predictions;
-  result.metrics = evaluate(predictions.latency_ms, result.measured_ms, predictions.lower_ms, predictions.upper_ms);
-  if (predictor->has_intervals()) {
-    for (const double confidence : confidences) {
-      const Predictions asked = predictor->predict(architectures, confidence);
-      result.calibration[confidence] =
-          evaluate(asked.latency_ms, result.measured_ms, asked.lower_ms, asked.upper_ms).coverage;
-    }
+  result.metrics = compared(result.predictions, result.measured_ms);
+  for (const double confidence : predictor->has_intervals() ? confidences : std::vector<double>()) {
+    result.calibration[confidence] =
+        compared(predictor->predict(architectures, confidence), result.measured_ms).coverage;
   }
   if (cell.trial > 0) {
     result.measured_ms.clear();

@@ -32,10 +32,10 @@ nlohmann::json to_json(const CellResult& result);
 CellResult cell_result_from_json(const nlohmann::json& json, const std::string& file);
 
 /// Trains the model that cells share; unfinished training is kept in `state_file`.
-std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
+std::unique_ptr<PoolModel> train_model(const Experiment& experiment, const ModelTask& task,
                                        const std::filesystem::path& state_file);
 
-/// Planning priors of the experiment's pools, each built when it is first asked for and kept: they depend on the pool
+/// Planning priors of an experiment's pools, each built when it is first asked for and kept: they depend on the pool
 /// alone, so that every method of a trial is planned alike.
 class PlanningPriors {
  public:
@@ -54,19 +54,17 @@ class PlanningPriors {
 };
 
 /// Whether the cell's samples are chosen by the planning prior of its pool, and not by what its own method has learned.
-bool chooses_by_pool_prior(const ExperimentSpec& spec, const GridCell& cell);
+bool chooses_by_pool_prior(const Experiment& experiment, const GridCell& cell);
 
 /// Samples the target, adapts `model` to it, predicts its test rows and compares. The samples are a function of pool,
 /// sampler, number and trial: the same for every method. Throws InputError (too few candidates) and what adapting
 /// throws.
-CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                    const PoolModel& model, const GridCell& cell, PlanningPriors& priors);
+CellResult run_cell(const Experiment& experiment, const GridCell& cell, const PoolModel& model, PlanningPriors& priors);
 
 /// What the target would be asked to measure: distinct architectures of its training rows that the whole pool has
 /// measured too. A method that has a sampler of its own is planned under its own assumptions: by what `model` has
 /// learned, where there is one and planning can use that.
-std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                                         const GridCell& cell, PlanningPriors& priors,
+std::vector<Architecture> choose_samples(const Experiment& experiment, const GridCell& cell, PlanningPriors& priors,
                                          const PoolModel* model = nullptr);
 
 }  // namespace tenshot::trainer::evaluation

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <unordered_map>
 
 #include "datasets/tables/network_sources.h"
@@ -91,107 +90,90 @@ std::vector<std::vector<std::string>> pools_of(const PoolStrategy& strategy, con
   return singles;
 }
 
-/// Grows a grid, giving each distinct model once.
-class GridBuilder {
- public:
-  GridBuilder(const ExperimentSpec& spec, const ExperimentData& data) : spec_(spec), data_(data) {}
+/// Whether anything is known of the target when nothing is measured.
+bool answers_unmeasured(const ExperimentData& data, const Method& method, const std::string& target) {
+  const datasets::HardwareDescriptor& descriptor = data.train.find(target)->descriptor;
+  if (!method.descriptor || method.descriptor_kind() == "inferred") return false;
+  const PredictorRow& row = predictor_row(method.predictor);
+  if (row.richest_descriptor != "in-network") return row.adapts_by("clones") && descriptor.has_latencies();
+  // Operators' counters say nothing of costs that their latencies do not.
+  const std::string wanted = method.descriptor_kind() == "counters" ? "latency" : method.descriptor_kind();
+  const DescriptorKind kind = structured::kind_for(data.train, wanted);
+  return structured::says_something(descriptor, nasbench::structures_of(*data.train.space), kind);
+}
 
-  Grid build() {
-    for (const std::string& target : matching(data_.train, spec_.targets, "target")) {
-      if (data_.train.find(target)->latencies.empty() || data_.test.find(target)->latencies.empty()) {
-        throw InputError("target '" + target + "' has no latencies in the training rows or in the test rows");
-      }
-      for (std::size_t p = 0; p < spec_.pools.size(); ++p) add_target(target, p);
-    }
-    if (grid_.cells.empty()) throw InputError("the spec asks for nothing that its data has: " + joined(grid_.notes));
-    return std::move(grid_);
+/// The model of these members and a method, which is added where no cell had it before.
+std::size_t model_for(Experiment& experiment, const std::vector<std::string>& members, const std::string& target,
+                      std::size_t m) {
+  const Method& method = experiment.spec.methods[m];
+  ModelTask task{members, m, method.descriptor_kind(), method.settings, {}};
+  if (!method.descriptor) task.descriptor = "inferred";
+  if (task.descriptor == "auto" && predictor_row(method.predictor).richest_descriptor != "in-network") {
+    std::vector<std::string> described = members;  // what the target lacks, its pool is not described by
+    described.push_back(target);
+    task.descriptor = std::string(name(common_descriptor_kind(subset(experiment.data.train, described))));
   }
+  if (task.settings.contains("descriptor_kind")) task.settings["descriptor_kind"] = task.descriptor;
+  if (task.settings.contains("seed")) task.settings["seed"] = experiment.spec.seed;
+  const nlohmann::json identity = {method.predictor, members, task.descriptor, task.settings};
+  task.key = sha256_hex(identity.dump() + experiment.data.sha256).substr(0, 16);
+  std::vector<ModelTask>& models = experiment.models;
+  const auto known =
+      std::find_if(models.begin(), models.end(), [&](const auto& other) { return other.key == task.key; });
+  const auto place = static_cast<std::size_t>(known - models.begin());
+  if (known == models.end()) models.push_back(std::move(task));
+  return place;
+}
 
- private:
-  void add_target(const std::string& target, std::size_t p) {
-    const PoolStrategy& strategy = spec_.pools[p];
-    for (const auto& members : pools_of(strategy, data_.train, *data_.train.find(target))) {
-      if (members.empty()) {
-        grid_.notes.push_back(target + " has no pool '" + strategy.name + "'");
-        continue;
-      }
-      for (std::size_t m = 0; m < spec_.methods.size(); ++m) {
-        GridCell cell;
-        cell.target = target;
-        cell.pool = p;
-        if (strategy.one_at_a_time) cell.pool_device = members.front();
-        cell.method = m;
-        cell.model = model(members, target, m);
-        add_choices(cell);
-      }
-    }
+/// Adds a cell with each choice of samples, clones and trial that its method has.
+void add_choices(Experiment& experiment, GridCell cell) {
+  const ExperimentSpec& spec = experiment.spec;
+  const Method& method = experiment.method(cell);
+  const bool network = predictor_row(method.predictor).adapts_by("clones");
+  std::vector<std::string> samplers = method.sampler ? std::vector<std::string>{*method.sampler} : spec.samplers;
+  std::vector<std::size_t> samples = method.samples ? std::vector<std::size_t>{*method.samples} : spec.samples;
+  std::vector<std::optional<int>> clones = spec.clones;
+  if (method.clones || !network) clones = {method.clones};
+  if (method.all_samples) {
+    samplers = {"all"};
+    samples = {every_sample};
   }
-
-  void add_choices(GridCell cell) {
-    const Method& method = spec_.methods[cell.method];
-    const bool network = predictor_row(method.predictor).adapts_by("clones");
-    std::vector<std::string> samplers = method.sampler ? std::vector<std::string>{*method.sampler} : spec_.samplers;
-    std::vector<std::size_t> samples = method.samples ? std::vector<std::size_t>{*method.samples} : spec_.samples;
-    std::vector<std::optional<int>> clones = spec_.clones;
-    if (method.clones || !network) clones = {method.clones};
-    if (method.all_samples) {
-      samplers = {"all"};
-      samples = {every_sample};
-    }
-    for (const std::string& sampler : samplers) {
-      for (const std::size_t count : samples) {
-        if (count == 0 && !answers_unmeasured(method, cell.target)) continue;
-        for (const std::optional<int>& factor : clones) {
-          for (int trial = 0; trial < spec_.trials; ++trial) {
-            cell.sampler = sampler;
-            cell.samples = count;
-            cell.clones = factor;
-            cell.trial = trial;
-            grid_.cells.push_back(cell);
-          }
+  for (const std::string& sampler : samplers) {
+    for (const std::size_t count : samples) {
+      if (count == 0 && !answers_unmeasured(experiment.data, method, cell.target)) continue;
+      for (const std::optional<int>& factor : clones) {
+        for (int trial = 0; trial < spec.trials; ++trial) {
+          cell.sampler = sampler;
+          cell.samples = count;
+          cell.clones = factor;
+          cell.trial = trial;
+          experiment.cells.push_back(cell);
         }
       }
     }
   }
+}
 
-  /// Whether anything is known of the target when nothing is measured.
-  bool answers_unmeasured(const Method& method, const std::string& target) const {
-    const datasets::HardwareDescriptor& descriptor = data_.train.find(target)->descriptor;
-    if (!method.descriptor || method.descriptor_kind() == "inferred") return false;
-    const PredictorRow& row = predictor_row(method.predictor);
-    if (row.richest_descriptor != "in-network") return row.adapts_by("clones") && descriptor.has_latencies();
-    // Operators' counters say nothing of costs that their latencies do not.
-    const std::string wanted = method.descriptor_kind() == "counters" ? "latency" : method.descriptor_kind();
-    const DescriptorKind kind = structured::kind_for(data_.train, wanted);
-    return structured::says_something(descriptor, nasbench::structures_of(*data_.train.space), kind);
-  }
-
-  std::size_t model(const std::vector<std::string>& members, const std::string& target, std::size_t m) {
-    const Method& method = spec_.methods[m];
-    ModelTask task{members, m, method.descriptor_kind(), method.settings, {}};
-    if (!method.descriptor) task.descriptor = "inferred";
-    if (task.descriptor == "auto" && predictor_row(method.predictor).richest_descriptor !=
-                                         "in-network") {  // what the target lacks, its pool is not described by
-      std::vector<std::string> described = members;
-      described.push_back(target);
-      task.descriptor = std::string(name(common_descriptor_kind(subset(data_.train, described))));
+/// Adds the cells of a target and the spec's pool `p`.
+void add_target(Experiment& experiment, const std::string& target, std::size_t p) {
+  const PoolStrategy& strategy = experiment.spec.pools[p];
+  const datasets::Pool& all = experiment.data.train;
+  for (const auto& members : pools_of(strategy, all, *all.find(target))) {
+    if (members.empty()) {
+      experiment.notes.push_back(target + " has no pool '" + strategy.name + "'");
+      continue;
     }
-    if (task.settings.contains("descriptor_kind")) task.settings["descriptor_kind"] = task.descriptor;
-    if (task.settings.contains("seed")) task.settings["seed"] = spec_.seed;
-    const nlohmann::json identity = {method.predictor, members, task.descriptor, task.settings};
-    task.key = sha256_hex(identity.dump() + data_.sha256).substr(0, 16);
-    const auto [place, added] = models_.emplace(task.key, grid_.models.size());
-    if (added) grid_.models.push_back(task);
-    return place->second;
+    for (std::size_t m = 0; m < experiment.spec.methods.size(); ++m) {
+      GridCell cell;
+      cell.target = target;
+      cell.pool = p;
+      if (strategy.one_at_a_time) cell.pool_device = members.front();
+      cell.method = m;
+      cell.model = model_for(experiment, members, target, m);
+      add_choices(experiment, cell);
+    }
   }
-
-  const ExperimentSpec& spec_;
-  const ExperimentData& data_;
-  Grid grid_;
-  std::map<std::string, std::size_t> models_;
-};
-
-}  // namespace
+}
 
 ExperimentData load_data(const ExperimentSpec& spec) {
   ExperimentData data;
@@ -227,7 +209,20 @@ ExperimentData load_data(const ExperimentSpec& spec) {
   return data;
 }
 
-Grid make_grid(const ExperimentSpec& spec, const ExperimentData& data) { return GridBuilder(spec, data).build(); }
+}  // namespace
+
+Experiment load_experiment(const ExperimentSpec& spec) {
+  Experiment experiment{spec, load_data(spec)};
+  for (const std::string& target : matching(experiment.data.train, spec.targets, "target")) {
+    for (const datasets::Pool* rows : {&experiment.data.train, &experiment.data.test}) {
+      if (!rows->find(target)->latencies.empty()) continue;
+      throw InputError("target '" + target + "' has no latencies in the training rows or in the test rows");
+    }
+    for (std::size_t p = 0; p < spec.pools.size(); ++p) add_target(experiment, target, p);
+  }
+  if (!experiment.cells.empty()) return experiment;
+  throw InputError("the spec asks for nothing that its data has: " + joined(experiment.notes));
+}
 
 std::string describe(const ExperimentSpec& spec, const GridCell& cell) {
   std::string text = spec.methods[cell.method].name + " on " + cell.target + ", pool " + spec.pools[cell.pool].name;

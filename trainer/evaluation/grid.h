@@ -23,9 +23,6 @@ struct ExperimentData {
   const datasets::Pool& known() const { return pool ? *pool : train; }
 };
 
-/// Throws what reading pools and tables throws; InputError when the rows asked for are not there.
-ExperimentData load_data(const ExperimentSpec& spec);
-
 /// A pool and a method trained on it, that cells share.
 struct ModelTask {
   std::vector<std::string> members;  ///< ids of the pool's device-runtimes
@@ -56,18 +53,24 @@ struct GridCell : Variant {
   std::string target;
   std::string pool_device;  ///< the pool's device, in a strategy that takes one at a time
   int trial = 0;
-  std::size_t model = 0;  ///< index in Grid::models
+  std::size_t model = 0;  ///< index in Experiment::models
 };
 
-/// All that a spec asks for, in the order of the results.
-struct Grid {
-  std::vector<GridCell> cells;
-  std::vector<ModelTask> models;
-  std::vector<std::string> notes;  ///< what the data had no pool for
+/// A spec, its data, and all that it asks for of them.
+struct Experiment {
+  ExperimentSpec spec;
+  ExperimentData data;
+  std::vector<GridCell> cells = {};  ///< in the order of the results
+  std::vector<ModelTask> models = {};
+  std::vector<std::string> notes = {};  ///< what the data had no pool for
+
+  const Method& method(const Variant& variant) const { return spec.methods[variant.method]; }
+  const ModelTask& model(const GridCell& cell) const { return models[cell.model]; }
 };
 
-/// Throws InputError when a target or a device-runtime named is not in the data, or when nothing is left to do.
-Grid make_grid(const ExperimentSpec& spec, const ExperimentData& data);
+/// Throws what reading pools and tables throws; InputError when the rows asked for are not there, when a target or a
+/// device-runtime named is not in the data, or when nothing is left to do.
+Experiment load_experiment(const ExperimentSpec& spec);
 
 /// "maple-edge on raspi4, pool others, trial 2"
 std::string describe(const ExperimentSpec& spec, const GridCell& cell);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "datasets/pool/describe.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/predictors/registry.h"
 
@@ -27,8 +27,8 @@ std::string field(const std::string& text) {
 std::string field(double value) { return std::isnan(value) ? std::string() : shortest(value); }
 
 /// The fields that say which cell a row is of.
-std::string choice_fields(const ExperimentResults& results, const GridCell& cell) {
-  return field(cell.target) + ',' + field(results.spec.pools[cell.pool].name) + ',' + field(cell.pool_device) + ',' +
+std::string choice_fields(const ExperimentSpec& spec, const GridCell& cell) {
+  return field(cell.target) + ',' + field(spec.pools[cell.pool].name) + ',' + field(cell.pool_device) + ',' +
          cell.sampler + ',' + (cell.samples == every_sample ? "all" : std::to_string(cell.samples)) + ',' +
          (cell.clones ? std::to_string(*cell.clones) : std::string());
 }
@@ -44,59 +44,36 @@ std::string label_of(const ExperimentSpec& spec, const Variant& variant) {
   return label;
 }
 
-constexpr double nan_of_none = std::numeric_limits<double>::quiet_NaN();
-
-/// A metric of the cells of one variant: spreads by target, and over trials the mean over targets.
-class Accumulator {
- public:
-  void add(std::size_t target, int trial, double value) {
-    by_target_[target].push_back(value);
-    by_trial_[trial][target].push_back(value);
-  }
-
-  MetricSummary summary(std::size_t targets) const {
-    MetricSummary summary;
-    for (std::size_t t = 0; t < targets; ++t) {
-      const auto found = by_target_.find(t);
-      summary.targets.push_back(spread_of(found == by_target_.end() ? std::vector<double>{} : found->second));
-    }
-    std::vector<double> means;
-    for (const auto& [trial, values] : by_trial_) {
-      std::vector<double> of_targets;
-      for (const auto& [target, list] : values) of_targets.push_back(spread_of(list).mean);
-      means.push_back(spread_of(of_targets).mean);
-    }
-    summary.mean = spread_of(means);
-    return summary;
-  }
-
- private:
-  std::map<std::size_t, std::vector<double>> by_target_;
-  std::map<int, std::map<std::size_t, std::vector<double>>> by_trial_;
-};
-
-/// The metrics that are summarised: where they are in the results of a cell and of a variant, and their name in JSON.
-struct SummarisedMetric {
-  double Metrics::*of_cell;
-  MetricSummary VariantSummary::*of_variant;
-  const char* name;
-};
-
-constexpr std::array<SummarisedMetric, 4> summarised = {
-    {{&Metrics::acc5, &VariantSummary::acc5, "acc5"},
-     {&Metrics::acc10, &VariantSummary::acc10, "acc10"},
-     {&Metrics::spearman, &VariantSummary::spearman, "spearman"},
-     {&Metrics::coverage, &VariantSummary::coverage, "coverage90"}}};
+/// The metrics that are summarised.
+const std::vector<std::pair<const char*, double Metrics::*>> summarised = {{"acc5", &Metrics::acc5},
+                                                                           {"acc10", &Metrics::acc10},
+                                                                           {"spearman", &Metrics::spearman},
+                                                                           {"coverage90", &Metrics::coverage}};
 
 json to_json(const Spread& spread) {
   if (spread.count == 0) return nullptr;
   return {{"mean", spread.mean}, {"deviation", spread.deviation}, {"count", spread.count}};
 }
 
-json spreads_json(const std::vector<std::string>& targets, const std::vector<Spread>& spreads) {
-  json object = json::object();
-  for (std::size_t t = 0; t < targets.size(); ++t) object[targets[t]] = to_json(spreads[t]);
-  return object;
+/// Adds a metric of the cells of a variant to its summary: of each target, and over trials the mean over targets.
+void add_spreads(const ExperimentResults& results, const std::vector<std::size_t>& cells, const char* name,
+                 double Metrics::*metric, const std::vector<std::string>& targets, json& summary) {
+  std::map<int, std::vector<double>> of_trials;  ///< the means of the targets
+  for (const std::string& target : targets) {
+    std::vector<double> all;
+    std::map<int, std::vector<double>> by_trial;
+    for (const std::size_t c : cells) {
+      const GridCell& cell = results.experiment.cells[c];
+      if (cell.target != target) continue;
+      all.push_back(results.cells[c].metrics.*metric);
+      by_trial[cell.trial].push_back(all.back());
+    }
+    summary[name][target] = to_json(spread_of(all));
+    for (const auto& [trial, values] : by_trial) of_trials[trial].push_back(spread_of(values).mean);
+  }
+  std::vector<double> means;
+  for (const auto& [trial, values] : of_trials) means.push_back(spread_of(values).mean);
+  summary[std::string("mean_") + name] = to_json(spread_of(means));
 }
 
 /// Spearman's ρ between the latencies of the data's devices on the training rows that all of them have.
@@ -113,7 +90,7 @@ json similarity_json(const datasets::Pool& pool) {
     devices.push_back(pool.devices[i].id);
     rows.push_back(json::array());
     for (std::size_t j = 0; j < common.size(); ++j) {
-      const double rho = common[i].size() < 3 ? nan_of_none : datasets::spearman(common[i], common[j]);
+      const double rho = common[i].size() < 3 ? std::nan("") : datasets::spearman(common[i], common[j]);
       rows.back().push_back(std::isnan(rho) ? json(nullptr) : json(rho));
     }
   }
@@ -134,25 +111,28 @@ std::string counter_source(const std::string& descriptor, const std::vector<data
 /// relative_width90, data_sha256, tenshot, libtorch. Shares are 0…1; what a method does not have is empty. `samples` is
 /// what was asked for ("all": a ceiling), `measured` how many it came to.
 std::string results_csv(const ExperimentResults& results) {
+  const Experiment& experiment = results.experiment;
   const json& versions = results.description.at("versions");
-  const std::string constants = results.data.sha256 + ',' + versions.at("tenshot").get<std::string>() + ',' +
+  const std::string constants = experiment.data.sha256 + ',' + versions.at("tenshot").get<std::string>() + ',' +
                                 versions.at("libtorch").get<std::string>();
   std::string text =
       "experiment,trial,seed,target,pool,pool_device,sampler,samples,clones,method,predictor,mode,descriptor,counters,"
       "measured,architectures,acc1,acc5,acc10," +
-      datasets::column("rmse", results.data.test.quantity()) +
+      datasets::column("rmse", experiment.data.test.quantity()) +
       ",rmspe,mape,spearman,kendall,coverage90,relative_width90,data_sha256,tenshot,libtorch\n";
-  for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
-    const GridCell& cell = results.grid.cells[c];
-    const Method& method = results.spec.methods[cell.method];
-    const Metrics& m = results.cells[c].metrics;
+  for (std::size_t c = 0; c < results.cells.size(); ++c) {
+    const GridCell& cell = experiment.cells[c];
+    const CellResult& result = results.cells[c];
+    const Metrics& m = result.metrics;
+    const Method& method = experiment.method(cell);
     const bool network = predictor_row(method.predictor).adapts_by("clones");
-    text += field(results.spec.name) + ',' + std::to_string(cell.trial + 1) + ',' +
-            std::to_string(results.spec.seed + static_cast<std::uint64_t>(cell.trial)) + ',' +
-            choice_fields(results, cell) + ',' + field(method.name) + ',' + method.predictor + ',' +
-            (network ? method.mode : std::string()) + ',' + field(results.cells[c].descriptor) + ',' +
-            counter_source(results.cells[c].descriptor, results.data.train.devices) + ',' +
-            std::to_string(results.cells[c].measured) + ',' + std::to_string(m.architectures);
+    text += joined(std::vector<std::string>{field(experiment.spec.name), std::to_string(cell.trial + 1),
+                                            std::to_string(experiment.spec.seed_of(cell.trial)),
+                                            choice_fields(experiment.spec, cell), field(method.name), method.predictor,
+                                            network ? method.mode : "", field(result.descriptor),
+                                            counter_source(result.descriptor, experiment.data.train.devices),
+                                            std::to_string(result.measured), std::to_string(m.architectures)},
+                   ",");
     for (const double value : {m.acc1, m.acc5, m.acc10, m.rmse_ms, m.rmspe, m.mape, m.spearman, m.kendall, m.coverage,
                                m.mean_relative_width}) {
       text += ',' + field(value);
@@ -163,60 +143,48 @@ std::string results_csv(const ExperimentResults& results) {
 }
 
 json results_json(const ExperimentResults& results) {
+  const Experiment& experiment = results.experiment;
   json document = results.description;
-  const Summary summary = summarise(results);
-  json variants = json::array();
-  for (const VariantSummary& v : summary.variants) {
-    json variant = {{"label", v.label},
-                    {"method", results.spec.methods[v.variant.method].name},
-                    {"pool", results.spec.pools[v.variant.pool].name},
-                    {"sampler", v.variant.sampler},
-                    {"samples", v.variant.samples == every_sample ? json("all") : json(v.variant.samples)},
-                    {"clones", v.variant.clones ? json(*v.variant.clones) : json(nullptr)}};
-    for (const SummarisedMetric& metric : summarised) {
-      variant[metric.name] = spreads_json(summary.targets, (v.*metric.of_variant).targets);
-      variant[std::string("mean_") + metric.name] = to_json((v.*metric.of_variant).mean);
-    }
-    variants.push_back(std::move(variant));
-  }
+  document.update(summary_of(results));
   json calibration = json::array();
-  for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
+  for (std::size_t c = 0; c < results.cells.size(); ++c) {
     for (const auto& [confidence, coverage] : results.cells[c].calibration) {
-      calibration.push_back({{"method", results.spec.methods[results.grid.cells[c].method].name},
-                             {"target", results.grid.cells[c].target},
+      calibration.push_back({{"method", experiment.method(experiment.cells[c]).name},
+                             {"target", experiment.cells[c].target},
                              {"confidence", confidence},
                              {"coverage", coverage}});
     }
   }
-  put_quantity(document, results.data.test.quantity());
-  document["targets"] = summary.targets;
-  document["variants"] = variants;
+  put_quantity(document, experiment.data.test.quantity());
   document["calibration"] = calibration;
-  document["similarity"] = similarity_json(results.data.train);
-  document["notes"] = results.grid.notes;
+  document["similarity"] = similarity_json(experiment.data.train);
+  document["notes"] = experiment.notes;
   return document;
 }
 
 /// target, pool, pool_device, sampler, samples, clones, method, architecture, measured_ms, predicted_ms, lower_ms,
 /// upper_ms: the first trial of each.
 std::string predictions_csv(const ExperimentResults& results) {
+  const Experiment& experiment = results.experiment;
+  const datasets::Pool& test = experiment.data.test;
   std::string text = "experiment,target,pool,pool_device,sampler,samples,clones,method,architecture";
   for (const char* column : {"measured", "predicted", "lower", "upper"}) {
-    text += "," + datasets::column(column, results.data.test.quantity());
+    text += "," + datasets::column(column, test.quantity());
   }
   text += "\n";
-  for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
-    const GridCell& cell = results.grid.cells[c];
+  for (std::size_t c = 0; c < results.cells.size(); ++c) {
+    const GridCell& cell = experiment.cells[c];
     const CellResult& result = results.cells[c];
-    const std::string start = field(results.spec.name) + ',' + choice_fields(results, cell) + ',' +
-                              field(results.spec.methods[cell.method].name) + ',';
-    const auto& rows = results.data.test.find(cell.target)->latencies;
+    const Predictions& predictions = result.predictions;
+    const std::string start = field(experiment.spec.name) + ',' + choice_fields(experiment.spec, cell) + ',' +
+                              field(experiment.method(cell).name) + ',';
+    const auto& rows = test.find(cell.target)->latencies;
     for (std::size_t i = 0; i < result.measured_ms.size() && i < rows.size(); ++i) {
-      text += start + results.data.test.space->format(rows[i].architecture) + ',' + field(result.measured_ms[i]) + ',' +
-              field(result.predictions.latency_ms[i]);
-      const bool interval = !result.predictions.lower_ms.empty();
-      text += ',' + (interval ? field(result.predictions.lower_ms[i]) : std::string()) + ',' +
-              (interval ? field(result.predictions.upper_ms[i]) : std::string()) + '\n';
+      text += start + test.space->format(rows[i].architecture) + ',' + field(result.measured_ms[i]);
+      for (const auto* values : {&predictions.latency_ms, &predictions.lower_ms, &predictions.upper_ms}) {
+        text += ',' + (values->empty() ? "" : field((*values)[i]));
+      }
+      text += '\n';
     }
   }
   return text;
@@ -232,7 +200,7 @@ Spread spread_of(const std::vector<double>& values) {
     sum += value;
     ++spread.count;
   }
-  spread.mean = spread.count == 0 ? nan_of_none : sum / static_cast<double>(spread.count);
+  spread.mean = spread.count == 0 ? std::nan("") : sum / static_cast<double>(spread.count);
   for (const double value : values) {
     if (!std::isnan(value)) squares += (value - spread.mean) * (value - spread.mean);
   }
@@ -240,34 +208,30 @@ Spread spread_of(const std::vector<double>& values) {
   return spread;
 }
 
-Summary summarise(const ExperimentResults& results) {
-  Summary summary;
-  std::vector<std::array<Accumulator, summarised.size()>> accumulators;
-  for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
-    const GridCell& cell = results.grid.cells[c];
-    auto target = std::find(summary.targets.begin(), summary.targets.end(), cell.target);
-    if (target == summary.targets.end()) target = summary.targets.insert(target, cell.target);
-    const auto t = static_cast<std::size_t>(target - summary.targets.begin());
-
-    const Variant& variant = cell;
-    const auto found = std::find_if(summary.variants.begin(), summary.variants.end(),
-                                    [&](const VariantSummary& known) { return known.variant == variant; });
-    const auto v = static_cast<std::size_t>(found - summary.variants.begin());
-    if (found == summary.variants.end()) {
-      const bool ceiling = results.spec.methods[variant.method].all_samples;
-      summary.variants.push_back({variant, label_of(results.spec, variant), ceiling, {}, {}, {}, {}});
-      accumulators.emplace_back();
-    }
-    for (std::size_t m = 0; m < summarised.size(); ++m) {
-      accumulators[v][m].add(t, cell.trial, results.cells[c].metrics.*summarised[m].of_cell);
-    }
+json summary_of(const ExperimentResults& results) {
+  const Experiment& experiment = results.experiment;
+  std::vector<std::string> targets;
+  std::vector<std::pair<Variant, std::vector<std::size_t>>> variants;
+  for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
+    const GridCell& cell = experiment.cells[c];
+    if (std::count(targets.begin(), targets.end(), cell.target) == 0) targets.push_back(cell.target);
+    const auto is_its = [&](const auto& known) { return known.first == cell; };
+    auto variant = std::find_if(variants.begin(), variants.end(), is_its);
+    if (variant == variants.end()) variant = variants.insert(variant, {cell, {}});
+    variant->second.push_back(c);
   }
-  for (std::size_t v = 0; v < summary.variants.size(); ++v) {
-    for (std::size_t m = 0; m < summarised.size(); ++m) {
-      summary.variants[v].*summarised[m].of_variant = accumulators[v][m].summary(summary.targets.size());
-    }
+  json summaries = json::array();
+  for (const auto& [variant, cells] : variants) {
+    json summary = {{"label", label_of(experiment.spec, variant)},
+                    {"method", experiment.method(variant).name},
+                    {"pool", experiment.spec.pools[variant.pool].name},
+                    {"sampler", variant.sampler},
+                    {"samples", variant.samples == every_sample ? json("all") : json(variant.samples)},
+                    {"clones", variant.clones ? json(*variant.clones) : json(nullptr)}};
+    for (const auto& [name, metric] : summarised) add_spreads(results, cells, name, metric, targets, summary);
+    summaries.push_back(std::move(summary));
   }
-  return summary;
+  return {{"targets", targets}, {"variants", std::move(summaries)}};
 }
 
 void write_results(const ExperimentResults& results, const std::filesystem::path& out) {

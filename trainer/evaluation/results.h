@@ -11,10 +11,8 @@
 namespace tenshot::trainer::evaluation {
 
 struct ExperimentResults {
-  const ExperimentSpec& spec;
-  const ExperimentData& data;
-  const Grid& grid;
-  const std::vector<CellResult>& cells;  ///< one a cell of the grid
+  const Experiment& experiment;
+  const std::vector<CellResult>& cells;  ///< one a cell of the experiment
   const nlohmann::json& description;     ///< spec, data hash, versions
 };
 
@@ -27,25 +25,12 @@ struct Spread {
 /// Over the values that are numbers; count 0 and NaN where there is none.
 Spread spread_of(const std::vector<double>& values);
 
-/// A metric of a variant.
-struct MetricSummary {
-  std::vector<Spread> targets;  ///< of each target
-  Spread mean;                  ///< over trials, of the mean over targets
-};
-
-/// A variant on every target: over trials, and over pool devices where the strategy takes one at a time.
-struct VariantSummary {
-  Variant variant;
-  std::string label;     ///< the method's name and what of the grid varies
-  bool ceiling = false;  ///< measures everything
-  MetricSummary acc5, acc10, spearman;
-  MetricSummary coverage;  ///< of intervals asked to hold 90 %; counts of 0 without intervals
-};
-struct Summary {
-  std::vector<std::string> targets;
-  std::vector<VariantSummary> variants;
-};
-Summary summarise(const ExperimentResults& results);
+/// {"targets": [id, …], "variants": [{"label", "method", "pool", "sampler", "samples", "clones", METRIC: {id: spread},
+/// "mean_METRIC": spread}, …]}: each variant, called by its method's name and what of the grid varies, on every target:
+/// over trials, and over pool devices where the strategy takes one at a time; and over trials, the mean over targets.
+/// The metrics are acc5, acc10, spearman and coverage90. A spread is {"mean", "deviation", "count"}, or null where
+/// there is no value. The sampler of ceilings is "all".
+nlohmann::json summary_of(const ExperimentResults& results);
 
 /// `# name`, whether counters were simulated, description, what was run, tables with mean ± standard deviation and the
 /// best of each target in bold.

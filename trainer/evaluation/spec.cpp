@@ -38,9 +38,8 @@ std::string expanded(const JsonField& value) {
 
 /// The path beside the spec where there is something, else as it stands.
 std::string beside_spec(const std::string& path, const std::filesystem::path& folder) {
-  std::error_code failed;
   const std::filesystem::path beside = folder / path;  // an absolute path stays itself
-  return !path.empty() && std::filesystem::exists(beside, failed) ? beside.string() : path;
+  return !path.empty() && is_there(beside) ? beside.string() : path;
 }
 
 DataSource data_of(const JsonField& value, const std::filesystem::path& folder) {
@@ -53,9 +52,8 @@ DataSource data_of(const JsonField& value, const std::filesystem::path& folder) 
   if (const auto space = value.find("space")) {
     if (!data.is_table) space->fail("no 'space' beside 'pool', which knows its own");
     data.space = expanded(*space);
-    std::error_code failed;
     const std::string beside = beside_spec(data.space, folder);
-    if (std::filesystem::is_regular_file(beside, failed)) data.space = beside;  // a folder may be called like a space
+    if (is_file(beside)) data.space = beside;  // a folder may be called like a space
     try {
       datasets::named_space(data.space);
     } catch (const Error& error) {

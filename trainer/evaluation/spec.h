@@ -92,6 +92,8 @@ struct ExperimentSpec {
   std::uint64_t seed = 1;  ///< trial t (from 0) draws from seed + t
 
   nlohmann::json json;  ///< the spec as read, after `quick`: what results are the results of
+
+  std::uint64_t seed_of(int trial) const { return seed + static_cast<std::uint64_t>(trial); }
 };
 
 /// Reads a spec (`tenshot.experiment/1`). With `quick`, its key "quick" is merged over it first (RFC 7396): a small

@@ -9,6 +9,8 @@
 namespace tenshot::trainer::evaluation {
 namespace {
 
+using nlohmann::json;
+
 /// How a metric is written: acc10 as percent with one decimal, ρ with three.
 struct Style {
   double factor = 1;
@@ -17,20 +19,31 @@ struct Style {
 
 std::string number(double value, const Style& style) { return decimals(value * style.factor, style.decimals); }
 
-std::string entry(const Spread& spread, const Style& style, bool best) {
-  if (spread.count == 0) return "";
-  std::string text = number(spread.mean, style);
+/// A spread of a summary.
+std::string entry(const json& spread, const Style& style, bool best = false) {
+  if (spread.is_null()) return "";
+  std::string text = number(spread.at("mean"), style);
   if (best) text = "**" + text + "**";
-  return spread.count > 1 ? text + " ± " + number(spread.deviation, style) : text;
+  return spread.at("count") > 1 ? text + " ± " + number(spread.at("deviation"), style) : text;
 }
 
 /// A table as its header and rows of equal length: methods down, targets across.
 using Rows = std::vector<std::vector<std::string>>;
 
-Rows header_of(const Summary& summary) {
+/// The header: the targets and, where there are several, their mean.
+Rows header_of(const json& summary) {
   Rows rows = {{"method"}};
-  for (const std::string& target : summary.targets) rows[0].push_back(markdown_escaped(target));
+  for (const json& target : summary.at("targets")) rows[0].push_back(markdown_escaped(target.get<std::string>()));
+  if (summary.at("targets").size() > 1) rows[0].emplace_back("mean");
   return rows;
+}
+
+/// What a variant has below that header.
+std::vector<json> spreads_of(const json& variant, const std::string& metric, const json& summary) {
+  std::vector<json> spreads;
+  for (const json& target : summary.at("targets")) spreads.push_back(variant.at(metric).at(target.get<std::string>()));
+  if (spreads.size() > 1) spreads.push_back(variant.at("mean_" + metric));
+  return spreads;
 }
 
 /// The table, or with targets down and methods across.
@@ -54,54 +67,45 @@ std::string markdown(Rows rows, bool targets_down) {
   return text;
 }
 
-std::string table(const Summary& summary, MetricSummary VariantSummary::*metric, const Style& style) {
-  const std::size_t columns = summary.targets.size() + (summary.targets.size() > 1);
-  const auto spread = [&](const VariantSummary& v, std::size_t c) {
-    return c < summary.targets.size() ? (v.*metric).targets[c] : (v.*metric).mean;
-  };
-  std::vector<std::string> best(columns);  // as written: values that look the same are equally good
-  for (std::size_t c = 0; c < columns; ++c) {
-    double highest = -HUGE_VAL;
-    for (const VariantSummary& v : summary.variants) {
-      const Spread value = spread(v, c);
-      if (v.ceiling || value.count == 0 || value.mean <= highest) continue;
-      highest = value.mean;
-      best[c] = number(value.mean, style);
+std::string table(const json& summary, const std::string& metric, const Style& style) {
+  Rows rows = header_of(summary);
+  const std::size_t columns = rows[0].size() - 1;
+  const auto is_peer = [](const json& variant) { return variant.at("sampler") != "all"; };
+  std::vector<double> highest(columns, -HUGE_VAL);
+  for (const json& variant : summary.at("variants")) {
+    const std::vector<json> spreads = spreads_of(variant, metric, summary);
+    for (std::size_t c = 0; c < columns && is_peer(variant); ++c) {
+      if (!spreads[c].is_null()) highest[c] = std::max(highest[c], spreads[c].at("mean").get<double>());
     }
   }
-  Rows rows = header_of(summary);
-  if (columns > summary.targets.size()) rows[0].emplace_back("mean");
-  for (const VariantSummary& v : summary.variants) {
-    std::vector<std::string> row = {markdown_escaped(v.label)};
-    for (std::size_t c = 0; c < columns; ++c) {
-      const Spread value = spread(v, c);
-      const bool bold = !v.ceiling && value.count > 0 && number(value.mean, style) == best[c];
-      row.push_back(entry(value, style, bold));
+  for (const json& variant : summary.at("variants")) {
+    const std::vector<json> spreads = spreads_of(variant, metric, summary);
+    rows.push_back({markdown_escaped(variant.at("label").get<std::string>())});
+    for (std::size_t c = 0; c < columns; ++c) {  // values that look the same are equally good
+      const bool best = is_peer(variant) && !spreads[c].is_null() &&
+                        number(spreads[c].at("mean"), style) == number(highest[c], style);
+      rows.back().push_back(entry(spreads[c], style, best));
     }
-    rows.push_back(row);
   }
   return markdown(rows, columns > rows.size());
 }
 
 /// How often 90 % intervals hold, of the methods that have them: the least of all targets beside the mean. Empty where
 /// no method has any.
-std::string coverage_section(const Summary& summary) {
+std::string coverage_section(const json& summary) {
   const Style percent = {100, 1};
   Rows rows = header_of(summary);
-  if (summary.targets.size() > 1) rows[0].insert(rows[0].end(), {"mean", "least"});
-  for (const VariantSummary& v : summary.variants) {
-    std::vector<std::string> row = {markdown_escaped(v.label)};
-    const Spread* least = nullptr;
-    for (const Spread& of_target : v.coverage.targets) {
-      row.push_back(entry(of_target, percent, false));
-      if (of_target.count > 0 && (least == nullptr || of_target.mean < least->mean)) least = &of_target;
+  const bool several = summary.at("targets").size() > 1;
+  if (several) rows[0].emplace_back("least");
+  for (const json& variant : summary.at("variants")) {
+    double least = HUGE_VAL;
+    for (const json& spread : variant.at("coverage90")) {
+      if (!spread.is_null()) least = std::min(least, spread.at("mean").get<double>());
     }
-    if (least == nullptr) continue;
-    if (summary.targets.size() > 1) {
-      row.push_back(entry(v.coverage.mean, percent, false));
-      row.push_back(number(least->mean, percent));
-    }
-    rows.push_back(row);
+    if (least == HUGE_VAL) continue;
+    rows.push_back({markdown_escaped(variant.at("label").get<std::string>())});
+    for (const json& spread : spreads_of(variant, "coverage90", summary)) rows.back().push_back(entry(spread, percent));
+    if (several) rows.back().push_back(number(least, percent));
   }
   if (rows.size() == 1) return "";
   return "\n## Latencies in their 90 % interval, in percent\n\n" + markdown(rows, rows[0].size() > rows.size());
@@ -124,21 +128,20 @@ bool own_samples(const ExperimentSpec& spec) {
 
 /// "Descriptors used: maple-edge in-network + alone (36 cells), none (12); look-up none (48)."
 std::string descriptors_line(const ExperimentResults& results) {
-  std::string text;
-  for (std::size_t m = 0; m < results.spec.methods.size(); ++m) {
+  const std::vector<Method>& methods = results.experiment.spec.methods;
+  std::vector<std::string> of_methods;
+  for (std::size_t m = 0; m < methods.size(); ++m) {
     std::map<std::string, std::size_t> count;
     for (std::size_t c = 0; c < results.cells.size(); ++c) {
       const std::string& kind = results.cells[c].descriptor;
-      if (results.grid.cells[c].method == m && !kind.empty()) ++count[kind];
+      if (results.experiment.cells[c].method == m && !kind.empty()) ++count[kind];
     }
-    std::string kinds;
-    for (const auto& [kind, cells] : count) {
-      kinds += (kinds.empty() ? " " : ", ") + kind + " (" + std::to_string(cells) + ")";
-    }
-    if (!kinds.empty())
-      text += (text.empty() ? "" : "; ") + markdown_escaped(results.spec.methods[m].name) + ":" + kinds;
+    std::vector<std::string> kinds;
+    for (const auto& [kind, cells] : count) kinds.push_back(kind + " (" + std::to_string(cells) + ")");
+    if (!kinds.empty()) of_methods.push_back(markdown_escaped(methods[m].name) + ": " + joined(kinds));
   }
-  return text.empty() ? "" : "Kinds of descriptor used, and in how many cells: " + text + ".\n\n";
+  if (of_methods.empty()) return "";
+  return "Kinds of descriptor used, and in how many cells: " + joined(of_methods, "; ") + ".\n\n";
 }
 
 /// Says, where cells use counters that callgrind simulated, that no hardware counted them. experiments/pages.py says
@@ -148,7 +151,7 @@ std::string counters_note(const ExperimentResults& results) {
     return cell.descriptor.find("counters") != std::string::npos;
   });
   std::size_t simulated = 0, counted = 0;
-  for (const datasets::DeviceRuntime& device : results.data.train.devices) {
+  for (const datasets::DeviceRuntime& device : results.experiment.data.train.devices) {
     if (!device.descriptor.has_counters()) continue;
     ++counted;
     simulated += device.descriptor.simulated() ? 1 : 0;
@@ -162,17 +165,18 @@ std::string counters_note(const ExperimentResults& results) {
 }  // namespace
 
 std::string results_markdown(const ExperimentResults& results) {
-  const ExperimentSpec& spec = results.spec;
-  const Summary summary = summarise(results);
-  const nlohmann::json& versions = results.description.at("versions");
-  const std::string last_seed = std::to_string(spec.seed + static_cast<std::uint64_t>(spec.trials) - 1);
+  const Experiment& experiment = results.experiment;
+  const ExperimentSpec& spec = experiment.spec;
+  const json summary = summary_of(results);
+  const json& versions = results.description.at("versions");
+  const std::string last_seed = std::to_string(spec.seed_of(spec.trials - 1));
   std::string text = "# " + markdown_escaped(spec.name) + "\n\n" + counters_note(results);
   if (!spec.description.empty()) text += spec.description + "\n\n";
-  text += "`" + command_of(spec) + "`: " + std::to_string(results.grid.cells.size()) + " cells, " +
+  text += "`" + command_of(spec) + "`: " + std::to_string(experiment.cells.size()) + " cells, " +
           std::to_string(spec.trials) + (spec.trials == 1 ? " trial (seed " : " trials (seeds ") +
           std::to_string(spec.seed) + (spec.trials == 1 ? "" : " to " + last_seed) + "); every method of a trial " +
           (own_samples(spec) ? "that does not choose its own " : "") + "has the same samples. Data `" +
-          results.data.sha256.substr(0, 16) + "`, tenshot " + versions.at("tenshot").get<std::string>() +
+          experiment.data.sha256.substr(0, 16) + "`, tenshot " + versions.at("tenshot").get<std::string>() +
           ", LibTorch " + versions.at("libtorch").get<std::string>() + ". Each row of `results.csv` is one trial.\n\n";
   text += "Mean ± standard deviation over trials" +
           std::string(std::any_of(spec.pools.begin(), spec.pools.end(), [](const auto& p) { return p.one_at_a_time; })
@@ -181,15 +185,13 @@ std::string results_markdown(const ExperimentResults& results) {
           "; the best of each target in bold, ceilings (methods that measure every architecture of the training rows) "
           "aside.\n\n";
   text += descriptors_line(results);
-  text += "## Share predicted within ±10 %, in percent\n\n" + table(summary, &VariantSummary::acc10, {100, 1}) + "\n";
-  text += "## Share predicted within ±5 %, in percent\n\n" + table(summary, &VariantSummary::acc5, {100, 1}) + "\n";
-  text += "## Spearman's ρ\n\n" + table(summary, &VariantSummary::spearman, {1, 3});
+  text += "## Share predicted within ±10 %, in percent\n\n" + table(summary, "acc10", {100, 1}) + "\n";
+  text += "## Share predicted within ±5 %, in percent\n\n" + table(summary, "acc5", {100, 1}) + "\n";
+  text += "## Spearman's ρ\n\n" + table(summary, "spearman", {1, 3});
   text += coverage_section(summary);
-  for (std::size_t n = 0; n < results.grid.notes.size(); ++n) {
-    text += (n == 0 ? "\nLeft out: " : "; ") + markdown_escaped(results.grid.notes[n]) +
-            (n + 1 == results.grid.notes.size() ? ".\n" : "");
-  }
-  return text;
+  std::vector<std::string> notes;
+  for (const std::string& note : experiment.notes) notes.push_back(markdown_escaped(note));
+  return notes.empty() ? text : text + "\nLeft out: " + joined(notes, "; ") + ".\n";
 }
 
 }  // namespace tenshot::trainer::evaluation

@@ -15,9 +15,12 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::size_t longest_message = 4096;  ///< fits a pipe, so that a failing process never waits for its reader
 
@@ -46,7 +49,7 @@ class Worker {
     if (process_ > 0) {
       ::kill(process_, SIGKILL);
       ::waitpid(process_, nullptr, 0);
-      was_killed(process_);
+      clean_up_after(process_);
     }
     ::close(message_);
   }
@@ -62,7 +65,7 @@ class Worker {
     std::string message(longest_message, '\0');
     message.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(message_, message.data(), message.size()), 0)));
     if (WIFSIGNALED(status)) {
-      was_killed(ended);
+      clean_up_after(ended);
       message = "its process was ended by signal " + std::to_string(WTERMSIG(status));
     }
     throw Error(work_.name(task_) + ": " + message);
@@ -88,8 +91,10 @@ class Worker {
     ::_exit(ignored >= 0 ? 1 : 2);
   }
 
-  void was_killed(pid_t process) const {
-    if (work_.on_killed) work_.on_killed(task_, process);
+  /// Removes what a process that was killed left beside the files that it was writing.
+  void clean_up_after(pid_t process) const {
+    std::error_code ignored;
+    for (const fs::path& file : work_.files(task_)) fs::remove(temporary_name(file, process), ignored);
   }
 
   const ProcessWork& work_;

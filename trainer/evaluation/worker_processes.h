@@ -1,10 +1,10 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace tenshot::trainer::evaluation {
 
@@ -12,13 +12,13 @@ namespace tenshot::trainer::evaluation {
 /// that results do not depend on how the work was divided.
 struct ProcessWork {
   std::size_t tasks = 0;
-  int jobs = 1;                                       ///< processes at a time
-  std::function<void(std::size_t)> run;               ///< one task, in its process; throws what is wrong with it
-  std::function<std::string(std::size_t)> name;       ///< name of a task, for messages
+  int jobs = 1;                                  ///< processes at a time
+  std::function<void(std::size_t)> run;          ///< one task, in its process; throws what is wrong with it
+  std::function<std::string(std::size_t)> name;  ///< name of a task, for messages
+  /// The files that a task writes: what a process that is killed leaves beside them is removed.
+  std::function<std::vector<std::filesystem::path>(std::size_t)> files;
   std::function<void(std::size_t)> on_finished = {};  ///< in the caller's process, after each task
   std::function<bool()> go_on = {};                   ///< asked many times a second; false stops
-  /// In the caller's process: the task whose process ended before it was done, and that process; may be empty.
-  std::function<void(std::size_t, pid_t)> on_killed = {};
 };
 
 /// Runs all tasks. The processes die with the caller. Call it before LibTorch has threads in this process: threads do

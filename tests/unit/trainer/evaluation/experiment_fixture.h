@@ -38,7 +38,6 @@ class ExperimentTest : public ::testing::Test {
     document.merge_patch(nlohmann::json::parse(patch));
     return parse_spec(document.dump(), "spec.json", false);
   }
-  Grid grid(const ExperimentSpec& s) const { return make_grid(s, load_data(s)); }
   ExperimentOptions into(const std::string& name) const {
     ExperimentOptions options;
     options.out = folder_.path() / name;

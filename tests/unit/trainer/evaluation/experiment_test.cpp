@@ -20,14 +20,12 @@ namespace tenshot::trainer::evaluation {
 namespace {
 
 namespace fs = std::filesystem;
-using Experiment = ExperimentTest;
+using Experiments = ExperimentTest;
 
-TEST_F(Experiment, SplitsRowsAndLeavesTheTargetOutOfItsPool) {
-  const ExperimentSpec s = spec();
-  const ExperimentData data = load_data(s);
-  EXPECT_EQ(datasets::latency_matrix(data.train).architectures.size(), 80u);
-  EXPECT_GT(datasets::latency_matrix(data.test).architectures.size(), 50u);
-  const Grid all = grid(s);
+TEST_F(Experiments, SplitsRowsAndLeavesTheTargetOutOfItsPool) {
+  const Experiment all = load_experiment(spec());
+  EXPECT_EQ(datasets::latency_matrix(all.data.train).architectures.size(), 80u);
+  EXPECT_GT(datasets::latency_matrix(all.data.test).architectures.size(), 50u);
   EXPECT_EQ(all.cells.size(), 3u * 3u * 2u);
   for (const GridCell& cell : all.cells) {
     const auto& members = all.models[cell.model].members;
@@ -36,20 +34,20 @@ TEST_F(Experiment, SplitsRowsAndLeavesTheTargetOutOfItsPool) {
   }
 }
 
-TEST_F(Experiment, PoolMayKnowMoreThanTheSamplesAreDrawnFrom) {
-  const ExperimentData usual = load_data(spec());
+TEST_F(Experiments, PoolMayKnowMoreThanTheSamplesAreDrawnFrom) {
+  const ExperimentData usual = load_experiment(spec()).data;
   EXPECT_EQ(&usual.known(), &usual.train);
-  const ExperimentData data = load_data(spec(R"({"split": {"pool": "0:140"}})"));
+  const ExperimentData data = load_experiment(spec(R"({"split": {"pool": "0:140"}})")).data;
   EXPECT_EQ(datasets::latency_matrix(data.known()).architectures.size(), 140u);
   EXPECT_EQ(datasets::latency_matrix(data.train).architectures.size(), 80u);
   EXPECT_NE(data.sha256, usual.sha256);
 }
 
-TEST_F(Experiment, PoolsFollowTheirStrategy) {
+TEST_F(Experiments, PoolsFollowTheirStrategy) {
   const auto members = [&](const std::string& pool, const std::string& target) {
     const ExperimentSpec s = spec(R"({"methods": ["flops"], "trials": 1, "pools": [)" + pool + "]}");
     std::vector<std::string> ids;
-    const Grid g = grid(s);
+    const Experiment g = load_experiment(s);
     for (const GridCell& cell : g.cells) {
       if (cell.target != target) continue;
       for (const auto& id : g.models[cell.model].members) ids.push_back(id);
@@ -65,40 +63,36 @@ TEST_F(Experiment, PoolsFollowTheirStrategy) {
   const std::string families = R"({"name": "p", "of": "other-families", "families": [["s*", "wide"]]})";
   EXPECT_EQ(members(families, "slow"), Ids{"fast"});
   EXPECT_EQ(members(families, "fast"), (Ids{"slow", "wide"}));
-  EXPECT_EQ(grid(spec(R"({"pools": ["same-runtime"]})")).notes, Ids{"wide has no pool 'same-runtime'"});
+  EXPECT_EQ(load_experiment(spec(R"({"pools": ["same-runtime"]})")).notes, Ids{"wide has no pool 'same-runtime'"});
 }
 
-TEST_F(Experiment, AxesThatAMethodDoesNotHaveAreNotRepeated) {
-  const Grid g = grid(spec(R"({"clones": [1, 7], "samples": [5, 10], "trials": 1, "targets": ["slow"],
+TEST_F(Experiments, AxesThatAMethodDoesNotHaveAreNotRepeated) {
+  const Experiment g = load_experiment(spec(R"({"clones": [1, 7], "samples": [5, 10], "trials": 1, "targets": ["slow"],
       "methods": ["flops", "maple", {"name": "all", "predictor": "forest", "samples": "all"}]})"));
   EXPECT_EQ(g.cells.size(), 2u + 4u + 1u);
 }
 
-TEST_F(Experiment, EveryMethodOfATrialHasTheSameSamples) {
+TEST_F(Experiments, EveryMethodOfATrialHasTheSameSamples) {
   const ExperimentSpec s = spec();
-  const ExperimentData data = load_data(s);
-  PlanningPriors priors(data);
-  const Grid g = make_grid(s, data);
+  const Experiment g = load_experiment(s);
+  PlanningPriors priors(g.data);
   std::map<std::pair<std::string, int>, std::set<std::vector<Architecture>>> samples;
   for (const GridCell& cell : g.cells) {
-    samples[{cell.target, cell.trial}].insert(choose_samples(s, data, g.models[cell.model], cell, priors));
+    samples[{cell.target, cell.trial}].insert(choose_samples(g, cell, priors));
   }
   for (const auto& [key, distinct] : samples) EXPECT_EQ(distinct.size(), 1u) << key.first;
   EXPECT_NE(samples[std::make_pair("slow", 0)], samples[std::make_pair("slow", 1)]);
 }
 
-TEST_F(Experiment, LaterRoundsOfPlanningKnowTheEarlier) {
+TEST_F(Experiments, LaterRoundsOfPlanningKnowTheEarlier) {
   const ExperimentSpec s = spec(R"({"trials": 1, "targets": ["slow"], "samplers": ["information"], "methods": [
       {"name": "one", "predictor": "structured"}, {"name": "four", "predictor": "structured", "samples": 4},
       {"name": "two", "predictor": "structured", "sampler": "information", "rounds": [4, 6]}]})");
-  const ExperimentData data = load_data(s);
-  PlanningPriors priors(data);
-  const Grid g = make_grid(s, data);
+  const Experiment g = load_experiment(s);
+  PlanningPriors priors(g.data);
   ASSERT_EQ(g.cells.size(), 3u);
   EXPECT_EQ(g.cells[2].samples, 10u);
-  const auto chosen = [&](std::size_t c) {
-    return choose_samples(s, data, g.models[g.cells[c].model], g.cells[c], priors);
-  };
+  const auto chosen = [&](std::size_t c) { return choose_samples(g, g.cells[c], priors); };
   const std::vector<Architecture> one = chosen(0), four = chosen(1), two = chosen(2);
   EXPECT_EQ(two.size(), 10u);
   EXPECT_EQ(std::set<Architecture>(two.begin(), two.end()).size(), 10u);
@@ -106,7 +100,7 @@ TEST_F(Experiment, LaterRoundsOfPlanningKnowTheEarlier) {
   EXPECT_NE(std::set<Architecture>(one.begin(), one.end()), std::set<Architecture>(two.begin(), two.end()));
 }
 
-TEST_F(Experiment, NoSampleIsForMethodsThatTheDescriptorAnswers) {
+TEST_F(Experiments, NoSampleIsForMethodsThatTheDescriptorAnswers) {
   datasets::Pool pool = datasets::read_pool(folder_.path() / "pool");
   for (datasets::DeviceRuntime& device : pool.devices) test::describe(device);
   pool.devices.push_back(test::synthetic_device("undescribed", 2, 1, 0.01, 140, 8));
@@ -116,14 +110,13 @@ TEST_F(Experiment, NoSampleIsForMethodsThatTheDescriptorAnswers) {
            (folder_.path() / "described").string() + R"("}, "methods": [
       "structured", "transfer", {"name": "without", "predictor": "structured", "descriptor": false},
       {"name": "planned", "predictor": "structured", "sampler": "information", "planning_descriptor": true}]})");
-  const ExperimentData data = load_data(s);
-  PlanningPriors priors(data);
-  const Grid g = make_grid(s, data);
+  const Experiment g = load_experiment(s);
+  PlanningPriors priors(g.data);
   std::vector<std::string> cells;
   std::map<std::string, std::vector<Architecture>> samples;
   for (const GridCell& cell : g.cells) {
     cells.push_back(cell.target + " " + s.methods[cell.method].name + " " + std::to_string(cell.samples));
-    samples[cells.back()] = choose_samples(s, data, g.models[cell.model], cell, priors);
+    samples[cells.back()] = choose_samples(g, cell, priors);
     EXPECT_EQ(samples[cells.back()].size(), cell.samples) << cells.back();
   }
   const std::vector<std::string> expected = {
@@ -138,7 +131,7 @@ TEST_F(Experiment, NoSampleIsForMethodsThatTheDescriptorAnswers) {
   EXPECT_EQ(table.find("without, 0 samples"), std::string::npos);
 }
 
-TEST_F(Experiment, AShuffledDescriptorIsOfAnotherRuntime) {
+TEST_F(Experiments, AShuffledDescriptorIsOfAnotherRuntime) {
   datasets::Pool pool = datasets::read_pool(folder_.path() / "pool");
   // What one more of each operation costs on the fixture's devices.
   const std::map<std::string, std::pair<double, double>> speed_and_conv = {
@@ -181,22 +174,21 @@ TEST_F(Experiment, AShuffledDescriptorIsOfAnotherRuntime) {
   EXPECT_THROW(run_experiment(spec(alike), into("alike-results")), Error);
 }
 
-TEST_F(Experiment, WhatStructuredAssumesIsTheMethods) {
+TEST_F(Experiments, WhatStructuredAssumesIsTheMethods) {
   const ExperimentSpec s = spec(R"({"trials": 1, "targets": ["slow"], "methods": ["structured", {"name": "no live",
       "predictor": "structured", "posterior": {"left_out": ["live"], "student_freedom": 0}}]})");
-  const ExperimentData data = load_data(s);
-  const Grid g = make_grid(s, data);
+  const Experiment g = load_experiment(s);
   ASSERT_EQ(g.models.size(), 2u);
-  const auto card = [&](std::size_t m) { return train_model(s, data, g.models[m], {})->to_archive().card; };
+  const auto card = [&](std::size_t m) { return train_model(g, g.models[m], {})->to_archive().card; };
   EXPECT_EQ(card(0).at("settings").at("student_freedom"), 4);
   EXPECT_EQ(card(1).at("settings").at("student_freedom"), 0);
   EXPECT_EQ(card(1).at("settings").at("left_out"), nlohmann::json{"live"});
 }
 
-TEST_F(Experiment, NamesWhatTheDataDoesNotHave) {
-  EXPECT_THROW(grid(spec(R"({"targets": ["nobody"]})")), InputError);
-  EXPECT_THROW(grid(spec(R"({"pools": [{"name": "p", "devices": ["nobody"]}]})")), InputError);
-  EXPECT_THROW(load_data(spec(R"({"split": {"test": "900:1000"}})")), InputError);
+TEST_F(Experiments, NamesWhatTheDataDoesNotHave) {
+  EXPECT_THROW(load_experiment(spec(R"({"targets": ["nobody"]})")), InputError);
+  EXPECT_THROW(load_experiment(spec(R"({"pools": [{"name": "p", "devices": ["nobody"]}]})")), InputError);
+  EXPECT_THROW(load_experiment(spec(R"({"split": {"test": "900:1000"}})")), InputError);
   try {
     run_experiment(spec(R"({"samples": [81]})"), into("many"));
     FAIL();
@@ -206,7 +198,7 @@ TEST_F(Experiment, NamesWhatTheDataDoesNotHave) {
   }
 }
 
-TEST_F(Experiment, WritesOneRowPerTrialTargetAndMethodAndTheSameBytesTwice) {
+TEST_F(Experiments, WritesOneRowPerTrialTargetAndMethodAndTheSameBytesTwice) {
   run_experiment(spec(), into("a"));
   ExperimentOptions parallel = into("b");
   parallel.jobs = 3;
@@ -222,7 +214,7 @@ TEST_F(Experiment, WritesOneRowPerTrialTargetAndMethodAndTheSameBytesTwice) {
   EXPECT_GT(json.at("variants").at(1).at("mean_acc10").at("mean").get<double>(), 0.8);  // look-up: the data is linear
 }
 
-TEST_F(Experiment, ShardsJoinToTheBytesOfOneRun) {
+TEST_F(Experiments, ShardsJoinToTheBytesOfOneRun) {
   run_experiment(spec(), into("whole"));
   for (int i = 1; i <= 3; ++i) {
     ExperimentOptions options = into("parts");
@@ -238,7 +230,7 @@ TEST_F(Experiment, ShardsJoinToTheBytesOfOneRun) {
   }
 }
 
-TEST_F(Experiment, GoesOnWhereItWasStopped) {
+TEST_F(Experiments, GoesOnWhereItWasStopped) {
   run_experiment(spec(), into("whole"));
   ExperimentOptions stopped = into("stopped");
   stopped.on_progress = [](const ExperimentProgress& now) { return now.done < 5; };
@@ -257,7 +249,7 @@ TEST_F(Experiment, GoesOnWhereItWasStopped) {
   EXPECT_EQ(file("stopped/results.csv"), file("whole/results.csv"));
 }
 
-TEST_F(Experiment, RefusesADamagedCell) {
+TEST_F(Experiments, RefusesADamagedCell) {
   run_experiment(spec(), into("a"));
   test::write(folder_.path() / "a/cells/00003.json", "{\"metrics\": 3}");
   EXPECT_THROW(merge_experiment(spec(), into("a").out), FormatError);
@@ -279,8 +271,7 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
       "samples": [1], "trials": 2, "methods": ["flops", "look-up", {"name": "own", "predictor": "forest",
       "samples": "all"}]})",
                                       "s", false);
-  const ExperimentData data{test::synthetic_pool(3), test::synthetic_pool(3), "0123456789abcdef", std::nullopt};
-  Grid grid;
+  Experiment experiment{s, {test::synthetic_pool(3), test::synthetic_pool(3), "0123456789abcdef", std::nullopt}};
   std::vector<CellResult> cells;
   const double acc10[] = {0.50, 0.60, 0.70, 0.90, 0.95, 0.95};  // method by method, two trials each
   for (std::size_t m = 0; m < 3; ++m) {
@@ -291,7 +282,7 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
       cell.samples = m == 2 ? 0 : 1;
       cell.method = m;
       cell.trial = trial;
-      grid.cells.push_back(cell);
+      experiment.cells.push_back(cell);
       CellResult result;
       result.metrics.acc10 = acc10[2 * m + static_cast<std::size_t>(trial)];
       result.metrics.acc5 = 0.1 * static_cast<double>(m + 1);
@@ -301,7 +292,7 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
     }
   }
   const nlohmann::json description = {{"versions", {{"tenshot", "1"}, {"libtorch", "2"}}}};
-  const std::string text = results_markdown({s, data, grid, cells, description});
+  const std::string text = results_markdown({experiment, cells, description});
   EXPECT_NE(text.find("| flops | 55.0 ± 7.1 |"), std::string::npos) << text;
   EXPECT_NE(text.find("| look-up | **80.0** ± 14.1 |"), std::string::npos) << text;
   EXPECT_NE(text.find("| own | 95.0 ± 0.0 |"), std::string::npos) << text;
@@ -317,6 +308,7 @@ TEST(WorkerProcesses, ReportTheFailureOfATaskByName) {
   work.tasks = 3;
   work.jobs = 2;
   work.name = [](std::size_t task) { return "task " + std::to_string(task); };
+  work.files = [](std::size_t) { return std::vector<fs::path>(); };
   work.run = [](std::size_t task) {
     if (task == 1) throw InputError("no luck");
   };

@@ -45,21 +45,19 @@ TEST_F(Results, APageThatRestsOnSimulatedCountersSaysSoFirst) {
 TEST_F(Results, AnEnsembleIsTheGeometricMeanOfAdaptationsWithSeedsOfTheirOwn) {
   const ExperimentSpec s = spec(R"({"targets": ["slow"], "trials": 1, "seed": 5, "methods": [
       {"name": "three", "predictor": "maple-edge-plain", "epochs": 1, "hidden": [4], "ensemble": 3}]})");
-  const ExperimentData data = load_data(s);
-  const Grid all = make_grid(s, data);
+  const Experiment all = load_experiment(s);
   ASSERT_EQ(all.cells.size(), 1u);
-  const ModelTask& task = all.models[all.cells[0].model];
-  const auto model = train_model(s, data, task, {});
-  PlanningPriors priors(data);
+  const auto model = train_model(all, all.model(all.cells[0]), {});
+  PlanningPriors priors(all.data);
   AdaptationSet set;
-  set.architectures = choose_samples(s, data, task, all.cells[0], priors, model.get());
+  set.architectures = choose_samples(all, all.cells[0], priors, model.get());
   for (const Architecture& architecture : set.architectures) {
-    for (const datasets::Measurement& row : data.train.find("slow")->latencies) {
+    for (const datasets::Measurement& row : all.data.train.find("slow")->latencies) {
       if (row.architecture == architecture) set.latency_ms.push_back(row.latency_ms);
     }
   }
   std::vector<Architecture> asked;
-  for (const datasets::Measurement& row : data.test.find("slow")->latencies) asked.push_back(row.architecture);
+  for (const datasets::Measurement& row : all.data.test.find("slow")->latencies) asked.push_back(row.architecture);
   constexpr std::uint64_t ensemble_stream = 0x656e73;
   Rng seeds(5, ensemble_stream);
   AdaptOptions options;
@@ -72,7 +70,7 @@ TEST_F(Results, AnEnsembleIsTheGeometricMeanOfAdaptationsWithSeedsOfTheirOwn) {
   }
   EXPECT_NE(of_member[0], of_member[1]);
   EXPECT_NE(of_member[1], of_member[2]);
-  const std::vector<double> found = run_cell(s, data, task, *model, all.cells[0], priors).predictions.latency_ms;
+  const std::vector<double> found = run_cell(all, all.cells[0], *model, priors).predictions.latency_ms;
   ASSERT_EQ(found.size(), asked.size());
   for (std::size_t i = 0; i < asked.size(); ++i) {
     EXPECT_NEAR(found[i] / std::cbrt(of_member[0][i] * of_member[1][i] * of_member[2][i]), 1, 1e-9);
