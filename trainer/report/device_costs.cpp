@@ -13,12 +13,6 @@
 namespace tenshot::trainer::report {
 namespace {
 
-std::string bars_of(const std::vector<PartCost>& costs, const Device& device) {
-  std::vector<Mark> bars;
-  for (const PartCost& cost : costs) bars.push_back({0, cost.cost_ms, cost.deviation_ms, cost.name});
-  return bar_plot(bars, device.unit(), "Bars of what operators cost, with their standard deviation");
-}
-
 /// What would be a bar that nobody sees: the smallest of costs that are in descending order.
 void leave_out_negligible(std::vector<PartCost>& costs) {
   constexpr double negligible = 0.005;
@@ -161,13 +155,14 @@ void add_costs(Page& page, const Device& device) {
   if (costs.empty()) return;
   const bool by_kind = !costs.front().kind.empty();
   if (by_kind) leave_out_negligible(costs);
-  const bool below = std::any_of(costs.begin(), costs.end(), [](const PartCost& cost) { return cost.cost_ms < 0; });
-  page.heading("What operators cost");
-  page.figures({{"costs", bars_of(costs, device),
-                 std::string(by_kind ? "By kind, mean of the networks adapted on; without what is below 0.5 % of them"
-                                     : "Cost of one occurrence in the cell") +
-                     "; lines are one standard deviation"}});
-  if (!below) return;
+  std::vector<Mark> bars;
+  for (const PartCost& cost : costs) bars.push_back({0, cost.cost_ms, cost.deviation_ms, cost.name});
+  page.figure("What operators cost",
+              {"costs", bar_plot(bars, device.unit(), "Bars of what operators cost, with their standard deviation"),
+               std::string(by_kind ? "By kind, mean of the networks adapted on; without what is below 0.5 % of them"
+                                   : "Cost of one occurrence in the cell") +
+                   "; lines are one standard deviation"});
+  if (std::none_of(costs.begin(), costs.end(), [](const PartCost& cost) { return cost.cost_ms < 0; })) return;
   page.paragraph(
       "A cost below zero is drawn at zero. Costs are inferred from whole networks: such an operator takes no time that "
       "the measurements can tell from none, or it saves time elsewhere in the network.");

@@ -53,13 +53,7 @@ void read_card(Device& device, const Archive& archive) {
   std::vector<Architecture> known = carried_networks(archive.card);
   device.used = adaptation_set(card, device.space());
   device.pool_devices = card.at("pool").at("devices").texts(most_rows);
-  if (const auto conditions = card.find("conditions")) {
-    for (const JsonField& condition : conditions->list()) {
-      const std::vector<std::string> parts = condition.texts(2);
-      if (parts.size() != 2) condition.fail("a name and a value");
-      device.conditions.emplace_back(parts[0], parts[1]);
-    }
-  }
+  device.conditions = archive.card.value("conditions", datasets::MeasuringConditions());
   if (const auto verdict = kept_verdict(archive)) {
     device.promise = verdict->half_width;
     return;
@@ -116,8 +110,7 @@ bool contradicts(double share, std::size_t all) {
   return all >= 5 && share < 0.85 && share < judged_confidence - 3 * deviation;
 }
 
-Metrics metrics_of(const Device& device) {
-  const Predictions& found = device.of_others;
+Metrics compared(const Device& device, const Predictions& found) {
   return evaluate(found.latency_ms, device.others.latency_ms, found.lower_ms, found.upper_ms);
 }
 
@@ -129,7 +122,7 @@ void add_verdict(Page& page, const Device& device) {
   const bool promises = !std::isnan(device.promise);
   std::string contradicted, checked;
   if (others > 0) {
-    const Metrics metrics = metrics_of(device);
+    const Metrics metrics = compared(device, device.of_others);
     const double kept = error_bound_accuracy(device.of_others.latency_ms, device.others.latency_ms, device.promise);
     if (promises && contradicts(kept, others)) {
       contradicted = "nine of ten predictions were expected " + within;
@@ -165,7 +158,7 @@ void add_facts(Page& page, const Device& device) {
                              {"pool", std::to_string(device.pool_devices.size()) +
                                           (device.pool_devices.size() == 1 ? " device-runtime" : " device-runtimes")}});
   if (!device.others.latency_ms.empty()) {
-    const Metrics metrics = metrics_of(device);
+    const Metrics metrics = compared(device, device.of_others);
     facts.emplace_back("checked within ±5 %", percent(metrics.acc5));
     facts.emplace_back("mean error", percent(metrics.mape));
     if (!std::isnan(metrics.spearman)) facts.emplace_back("Spearman's ρ", decimals(metrics.spearman, 3));
@@ -200,11 +193,11 @@ void add_comparison(Page& page, const Device& device) {
         std::to_string(used) + (used == 1 ? " network" : " networks") + " adapted on" +
             (others == 0 ? std::string() : ", " + std::to_string(others) + " others")}});
   if (others == 0) return;
-  page.heading("How large the errors are");
-  page.figures({{"errors",
-                 error_distribution_plot({error_distribution("not used", series.front().marks)},
-                                         "Share of networks within each relative error"),
-                 "Networks that were measured and not adapted on"}});
+  page.figure("How large the errors are",
+              {"errors",
+               error_distribution_plot({error_distribution("not used", series.front().marks)},
+                                       "Share of networks within each relative error"),
+               "Networks that were measured and not adapted on"});
 }
 
 void add_intervals(Page& page, const Device& device) {
@@ -212,13 +205,12 @@ void add_intervals(Page& page, const Device& device) {
   Series line{"held"};
   for (int asked = 50; asked <= 95; asked += 5) {
     const Predictions found = device.predictor.predict(device.others.architectures, asked / 100.0);
-    const Metrics metrics = evaluate(found.latency_ms, device.others.latency_ms, found.lower_ms, found.upper_ms);
-    line.marks.push_back({static_cast<double>(asked), 100 * metrics.coverage});
+    line.marks.push_back({static_cast<double>(asked), 100 * compared(device, found).coverage});
   }
-  page.heading("Do the intervals hold?");
-  page.figures(
-      {{"intervals", calibration_plot({line}, "Share of intervals that held against the share that was asked for"),
-        "On the dashed line they hold as often as they say"}});
+  page.figure(
+      "Do the intervals hold?",
+      {"intervals", calibration_plot({line}, "Share of intervals that held against the share that was asked for"),
+       "On the dashed line they hold as often as they say"});
 }
 
 Page device_report(const fs::path& file, const DeviceReportOptions& options) {

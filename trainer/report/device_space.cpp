@@ -14,19 +14,22 @@ constexpr std::uint64_t most_listed = 1'000'000;  ///< most architectures of a s
 constexpr std::size_t draws = 2000;
 constexpr std::size_t fastest_shown = 5, front_shown = 12, next_shown = 5, planned_among = 1500;
 
-std::vector<std::size_t> ascending(const std::vector<double>& values) {
-  std::vector<std::size_t> order = numbers_below(values.size());
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  return order;
-}
-
-Page::Entry entry_of(const Device& device, const Architecture& architecture, const Predictions& predictions,
-                     std::size_t i) {
-  Page::Entry entry{device.space().format(architecture), {device.value(predictions.latency_ms[i])}};
-  if (!predictions.lower_ms.empty()) {
-    entry.values.push_back(significant(predictions.lower_ms[i]) + " to " + significant(predictions.upper_ms[i]));
+/// Those of `architectures` that `indices` name, each with what is predicted, and first its accuracy where there is
+/// one.
+std::vector<Page::Entry> entries_of(const Device& device, const std::vector<Architecture>& architectures,
+                                    const Predictions& predictions, const std::vector<std::size_t>& indices,
+                                    const std::vector<double>& accuracy = {}) {
+  std::vector<Page::Entry> entries;
+  for (const std::size_t i : indices) {
+    Page::Entry entry{device.space().format(architectures[i]), {}};
+    if (!accuracy.empty()) entry.values.push_back(significant(accuracy[i]));
+    entry.values.push_back(device.value(predictions.latency_ms[i]));
+    if (!predictions.lower_ms.empty()) {
+      entry.values.push_back(significant(predictions.lower_ms[i]) + " to " + significant(predictions.upper_ms[i]));
+    }
+    entries.push_back(std::move(entry));
   }
-  return entry;
+  return entries;
 }
 
 /// What the second value of an entry is.
@@ -75,13 +78,11 @@ bool is_useful(const NetworkSpace& space, const Architecture& architecture) {
 /// Entries of the first useful ones of `order`.
 std::vector<Page::Entry> first_useful(const Device& device, const std::vector<Architecture>& architectures,
                                       const Predictions& predictions, const std::vector<std::size_t>& order) {
-  std::vector<Page::Entry> entries;
+  std::vector<std::size_t> first;
   for (const std::size_t i : order) {
-    if (entries.size() == fastest_shown) break;
-    if (is_useful(device.space(), architectures[i]))
-      entries.push_back(entry_of(device, architectures[i], predictions, i));
+    if (first.size() < fastest_shown && is_useful(device.space(), architectures[i])) first.push_back(i);
   }
-  return entries;
+  return entries_of(device, architectures, predictions, first);
 }
 
 /// What may be measured next: connected, not measured yet, and few enough to choose from in a moment.
@@ -111,32 +112,34 @@ Crowd crowd_of(const Device& device) {
 
 void add_space(Page& page, const Device& device, const Crowd& crowd, const Predictions& predictions,
                const std::optional<double>& limit) {
-  const std::vector<std::size_t> order = ascending(predictions.latency_ms);
+  const std::vector<double>& latency_ms = predictions.latency_ms;
+  std::vector<std::size_t> order = numbers_below(latency_ms.size());
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return latency_ms[a] < latency_ms[b]; });
   Series curve{"predicted"};
   constexpr std::size_t points = 100;
   for (std::size_t k = 0; k <= points; ++k) {
     const std::size_t i = order[k * (order.size() - 1) / points];
-    curve.marks.push_back({100.0 * static_cast<double>(k) / points, predictions.latency_ms[i]});
+    curve.marks.push_back({100.0 * static_cast<double>(k) / points, latency_ms[i]});
     if (predictions.lower_ms.empty()) continue;
     curve.marks.back().low = predictions.lower_ms[i];
     curve.marks.back().high = predictions.upper_ms[i];
   }
-  page.heading(device.space().search_space() != nullptr ? "The whole space" : "Your networks");
-  page.figures(
-      {{"space",
-        band_plot(
-            curve,
-            {std::string("share of networks, percent, ") + (device.in_time() ? "fastest" : "least") + " first",
-             device.quantity() + ", " + device.unit()},
-            datasets::in_words_of(device.predictor.quantity(), "Predicted latencies of networks in ascending order")),
-        crowd.words + ", from " + device.value(predictions.latency_ms[order.front()]) + " to " +
-            device.value(predictions.latency_ms[order.back()])}});
+  Axes axes{std::string("share of networks, percent, ") + (device.in_time() ? "fastest" : "least") + " first",
+            device.quantity() + ", " + device.unit()};
+  axes.from_zero = true;
+  page.figure(device.space().search_space() != nullptr ? "The whole space" : "Your networks",
+              {"space",
+               line_plot({curve}, axes,
+                         datasets::in_words_of(device.predictor.quantity(),
+                                               "Predicted latencies of networks in ascending order")),
+               crowd.words + ", from " + device.value(latency_ms[order.front()]) + " to " +
+                   device.value(latency_ms[order.back()])});
   const std::string useful = &device.space() == &nasbench::nasbench201() ? " with a convolution" : "";
   page.entries(with_intervals(device, (device.in_time() ? "The fastest" : "The least") + useful),
                first_useful(device, crowd.architectures, predictions, order));
   if (!limit) return;
   std::vector<std::size_t> within(order.begin(), std::partition_point(order.begin(), order.end(), [&](std::size_t i) {
-                                    return predictions.latency_ms[i] <= *limit;
+                                    return latency_ms[i] <= *limit;
                                   }));
   page.paragraph(std::to_string(within.size()) + " of them are predicted within " + device.value(*limit));
   std::reverse(within.begin(), within.end());
@@ -159,19 +162,16 @@ void add_front(Page& page, const Device& device, const std::filesystem::path& ac
                             "Accuracy against predicted " + device.quantity() + ", with the Pareto front"),
                  std::to_string(front.size()) + " of " + std::to_string(every.size()) +
                      " networks are more accurate than all that are predicted to take less"}});
-  std::vector<Page::Entry> entries;
-  for (const std::size_t i : thinned(front, front_shown)) {
-    entries.push_back(entry_of(device, read.architectures[i], predictions, i));
-    entries.back().values.insert(entries.back().values.begin(), significant(read.accuracy[i]));
-  }
-  page.entries(with_intervals(device, "Of the front: accuracy, " + device.quantity()), entries);
+  const auto entries = [&](const std::vector<std::size_t>& indices) {
+    return entries_of(device, read.architectures, predictions, indices, read.accuracy);
+  };
+  page.entries(with_intervals(device, "Of the front: accuracy, " + device.quantity()),
+               entries(thinned(front, front_shown)));
   if (!limit) return;
   const auto beyond = std::partition_point(front.begin(), front.end(),
                                            [&](std::size_t i) { return predictions.latency_ms[i] <= *limit; });
   if (beyond == front.begin()) return page.paragraph("None of them is predicted within " + device.value(*limit));
-  Page::Entry best = entry_of(device, read.architectures[*(beyond - 1)], predictions, *(beyond - 1));
-  best.values.insert(best.values.begin(), significant(read.accuracy[*(beyond - 1)]));
-  page.entries("The most accurate within " + device.value(*limit), {best});
+  page.entries("The most accurate within " + device.value(*limit), entries({*(beyond - 1)}));
 }
 
 void add_next(Page& page, const Device& device, const Crowd& crowd) {
@@ -184,11 +184,9 @@ void add_next(Page& page, const Device& device, const Crowd& crowd) {
   std::vector<Architecture> next;
   for (const std::size_t i : worth->chosen) next.push_back(candidates[i]);
   const Predictions predictions = device.predictor.predict(next, shown_confidence);
-  std::vector<Page::Entry> entries;
-  for (std::size_t i = 0; i < next.size(); ++i) entries.push_back(entry_of(device, next[i], predictions, i));
   page.entries(
       "The most informative first, with what is expected. tenshot plan --measurements chooses among all you name.",
-      entries);
+      entries_of(device, next, predictions, numbers_below(next.size())));
 }
 
 }  // namespace tenshot::trainer::report

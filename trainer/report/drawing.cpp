@@ -43,9 +43,9 @@ constexpr double legend_margin = 4, right_margin = 16, row_height = 19, bottom_m
 constexpr double swatch = 22, gap = 16;  ///< widths in a legend's entry
 constexpr double below_legend = 6;
 
-/// The largest of 1, 2 and 5 times a power of ten that cuts `span` into no more than `count` or so.
-double round_step(double span, int count) {
-  const double rough = span / count, power = std::pow(10, std::floor(std::log10(rough)));
+/// The least of 1, 2 and 5 times a power of ten that cuts `span` into no more than five or so.
+double round_step(double span) {
+  const double rough = span / 5, power = std::pow(10, std::floor(std::log10(rough)));
   for (const double factor : {1.0, 2.0, 5.0}) {
     if (rough <= factor * power) return factor * power;
   }
@@ -106,9 +106,8 @@ void Drawing::polyline(const std::vector<Point>& points, const std::string& colo
            "/>\n";
 }
 
-void Drawing::area(const std::vector<Point>& corners, const std::string& colour, double opacity) {
-  body_ += "<polygon" + attribute("points", list_of(corners)) + attribute("fill", colour) +
-           opacity_attribute("fill-opacity", opacity) + "/>\n";
+void Drawing::area(const std::vector<Point>& corners, const std::string& colour) {
+  body_ += "<polygon" + attribute("points", list_of(corners)) + attribute("fill", colour) + "/>\n";
 }
 
 void Drawing::rectangle(Point corner, double width, double height, const std::string& colour, const std::string& hint) {
@@ -164,7 +163,7 @@ double Scale::share(double value) const {
   return (value - low_) / (high_ - low_);
 }
 
-std::vector<double> Scale::ticks(int count) const {
+std::vector<double> Scale::ticks() const {
   std::vector<double> values;
   if (logarithmic_) {
     for (double power = std::pow(10, std::floor(std::log10(low_))); power <= high_; power *= 10) {
@@ -174,7 +173,7 @@ std::vector<double> Scale::ticks(int count) const {
     }
     return values;
   }
-  const double step = round_step(high_ - low_, count);
+  const double step = round_step(high_ - low_);
   for (double k = std::ceil(low_ / step - 1e-9); k * step <= high_ + 1e-9 * step && values.size() < 50; k += 1) {
     values.push_back(k * step);
   }

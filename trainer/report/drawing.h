@@ -31,7 +31,7 @@ class Drawing {
 
   void line(Point from, Point to, const std::string& colour, double thickness = 1, bool dashed = false);
   void polyline(const std::vector<Point>& points, const std::string& colour, double thickness = 2);
-  void area(const std::vector<Point>& corners, const std::string& colour, double opacity = 1);
+  void area(const std::vector<Point>& corners, const std::string& colour);
   void rectangle(Point corner, double width, double height, const std::string& colour, const std::string& hint = "");
   void circle(Point centre, double radius, const std::string& colour, double opacity, const std::string& hint = "");
   /// Very many points as one path, without hints.
@@ -62,9 +62,9 @@ class Scale {
   double high() const { return high_; }
   /// 0 at `low`, 1 at `high`.
   double share(double value) const;
-  /// Round numbers between the ends, about `count` of them: 1, 2 or 5 times a power of ten apart; on a logarithmic
-  /// scale, those numbers themselves.
-  std::vector<double> ticks(int count = 5) const;
+  /// Round numbers between the ends, about five of them: 1, 2 or 5 times a power of ten apart; on a logarithmic scale,
+  /// those numbers themselves.
+  std::vector<double> ticks() const;
 
  private:
   double low_, high_;

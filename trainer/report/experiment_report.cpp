@@ -70,11 +70,13 @@ double mean_of(const json& spread) { return spread.is_null() ? std::nan("") : sp
 
 double deviation_in_percent(const json& spread) { return 100 * spread.at("deviation").get<double>(); }
 
+bool is_ceiling(const json& variant) { return variant.at("samples") == "all"; }
+
 /// Variants that measured a few architectures, best first; ceilings are no part of a comparison.
 std::vector<json> ranked(const json& results) {
   std::vector<json> variants;
   for (const json& variant : results.at("variants")) {
-    if (variant.at("samples") != "all") variants.push_back(variant);
+    if (!is_ceiling(variant)) variants.push_back(variant);
   }
   std::stable_sort(variants.begin(), variants.end(), [](const json& a, const json& b) {
     return mean_of(a.at("mean_acc10")) > mean_of(b.at("mean_acc10"));
@@ -85,47 +87,41 @@ std::vector<json> ranked(const json& results) {
 /// "98.1 ± 0.4" of a spread over trials; empty where there is none.
 std::string in_words(const json& spread, double factor, int places) {
   if (spread.is_null()) return "";
-  std::string text = decimals(factor * mean_of(spread), places);
-  if (spread.at("count").get<int>() > 1)
-    text += " ± " + decimals(factor * spread.at("deviation").get<double>(), places);
-  return text;
+  const std::string mean = decimals(factor * mean_of(spread), places);
+  if (spread.at("count").get<int>() <= 1) return mean;
+  return mean + " ± " + decimals(factor * spread.at("deviation").get<double>(), places);
 }
 
-/// Cells of a table: a metric of each variant in words, bold where it is the best of those that are no ceiling.
-class MetricCells {
- public:
-  using SpreadOf = std::function<json(const json& variant)>;
-
-  MetricCells(const json& variants, SpreadOf spread_of, double factor, int places)
-      : spread_of_(std::move(spread_of)), factor_(factor), places_(places) {
-    for (const json& variant : variants) {
-      const double mean = mean_of(spread_of_(variant));
-      if (variant.at("samples") != "all" && mean > best_) best_ = mean;
-    }
+/// A metric of each variant in words, bold where it is the best of those that are no ceiling.
+std::vector<std::string> in_words(const json& variants, const std::function<json(const json& variant)>& spread_of,
+                                  double factor, int places) {
+  double best = -HUGE_VAL;
+  for (const json& variant : variants) {
+    const double mean = mean_of(spread_of(variant));
+    if (!is_ceiling(variant) && mean > best) best = mean;
   }
-  std::string operator()(const json& variant) const {
-    const json spread = spread_of_(variant);
-    const bool is_best = variant.at("samples") != "all" && mean_of(spread) == best_;
-    return is_best ? "**" + in_words(spread, factor_, places_) + "**" : in_words(spread, factor_, places_);
+  std::vector<std::string> cells;
+  for (const json& variant : variants) {
+    const json spread = spread_of(variant);
+    const char* mark = !is_ceiling(variant) && mean_of(spread) == best ? "**" : "";
+    cells.push_back(mark + in_words(spread, factor, places) + mark);
   }
-
- private:
-  SpreadOf spread_of_;
-  double factor_;
-  int places_;
-  double best_ = -HUGE_VAL;
-};
+  return cells;
+}
 
 /// One row for each variant: its means over the targets.
 void add_means(Page& page, const json& results) {
   const json& variants = results.at("variants");
-  const auto accuracy_of = [](const json& variant) { return variant.at("mean_acc10"); };
-  const auto rank_of = [](const json& variant) { return variant.at("mean_spearman"); };
-  const MetricCells accuracy(variants, accuracy_of, 100, 1), rank(variants, rank_of, 1, 3);
+  const auto accuracy = in_words(
+      variants, [](const json& variant) { return variant.at("mean_acc10"); }, 100, 1);
+  const auto rank = in_words(
+      variants, [](const json& variant) { return variant.at("mean_spearman"); }, 1, 3);
   HtmlTable table{"Mean over the targets ± standard deviation over trials; the best is bold",
                   {"method", "within ±10 %, percent", "Spearman's ρ"},
                   {}};
-  for (const json& variant : variants) table.rows.push_back({variant.at("label"), accuracy(variant), rank(variant)});
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    table.rows.push_back({variants[v].at("label"), accuracy[v], rank[v]});
+  }
   page.table(table);
 }
 
@@ -133,21 +129,20 @@ void add_means(Page& page, const json& results) {
 std::vector<HtmlTable> tables_by_target(const json& results, const std::string& metric, const std::string& caption,
                                         double factor, int places) {
   constexpr std::size_t most_columns = 4;
-  const auto targets = results.at("targets").get<std::vector<std::string>>();
   const json& variants = results.at("variants");
   std::vector<HtmlTable> tables;
-  for (std::size_t first = 0; first < variants.size(); first += most_columns) {
-    HtmlTable table{caption, {"target"}, {}};
-    const std::size_t end = std::min(first + most_columns, variants.size());
-    for (std::size_t v = first; v < end; ++v) table.header.push_back(variants[v].at("label"));
-    for (const std::string& target : targets) {
-      const MetricCells cell(
-          variants, [&](const json& variant) { return variant.at(metric).at(target); }, factor, places);
-      std::vector<std::string> row = {target};
-      for (std::size_t v = first; v < end; ++v) row.push_back(cell(variants[v]));
-      table.rows.push_back(std::move(row));
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    if (v % most_columns == 0) tables.push_back({caption, {"target"}, {}});
+    tables.back().header.push_back(variants[v].at("label"));
+  }
+  for (const std::string& target : results.at("targets").get<std::vector<std::string>>()) {
+    const auto spread_of = [&](const json& variant) { return variant.at(metric).at(target); };
+    const std::vector<std::string> cells = in_words(variants, spread_of, factor, places);
+    for (std::size_t v = 0; v < cells.size(); ++v) {
+      HtmlTable& table = tables[v / most_columns];
+      if (v % most_columns == 0) table.rows.push_back({target});
+      table.rows.back().push_back(cells[v]);
     }
-    tables.push_back(std::move(table));
   }
   return tables;
 }
@@ -165,11 +160,11 @@ void add_targets(Page& page, const json& results) {
     }
     series.push_back(std::move(points));
   }
-  page.heading("Target by target");
-  page.figures({{"targets",
-                 dot_plot(targets, series, "predicted within ±10 %, percent",
-                          "The share predicted within ten percent on each target, by method"),
-                 "The " + std::to_string(series.size()) + " best on average; the numbers are in the tables below"}});
+  page.figure("Target by target",
+              {"targets",
+               dot_plot(targets, series, "predicted within ±10 %, percent",
+                        "The share predicted within ten percent on each target, by method"),
+               "The " + std::to_string(series.size()) + " best on average; the numbers are in the tables below"});
   page.folded("Within ±10 %, percent, of every method",
               tables_by_target(results, "acc10", "Predicted within ±10 %, percent", 100, 1));
   page.folded("Spearman's ρ of every method", tables_by_target(results, "spearman", "Spearman's ρ", 1, 3));
@@ -233,11 +228,10 @@ void add_errors(Page& page, const json& results, const PairsOf& pairs) {
     distributions.push_back(error_distribution(variant.at("label"), all));
   }
   if (distributions.empty()) return;
-  page.heading("Error distribution");
-  page.figures(
-      {{"errors",
-        error_distribution_plot(distributions, "Share of architectures within each relative error, by method"),
-        "All targets together, first trial, of the " + std::to_string(distributions.size()) + " best on average"}});
+  page.figure(
+      "Error distribution",
+      {"errors", error_distribution_plot(distributions, "Share of architectures within each relative error, by method"),
+       "All targets together, first trial, of the " + std::to_string(distributions.size()) + " best on average"});
 }
 
 /// Predictions of the best method, target by target.
@@ -276,22 +270,21 @@ void add_calibration(Page& page, const json& results) {
   std::string caption = "Mean over targets and trials; on the dashed line they hold as often as they say";
   const auto method_of = [](const json& variant) { return variant.at("method"); };
   const std::vector<Series> series = best_lines(results, lines, method_of, caption);
-  page.heading("Do the intervals hold?");
-  page.figures(
-      {{"intervals", calibration_plot(series, "Share of intervals that held against the share that was asked for"),
-        caption}});
+  page.figure("Do the intervals hold?",
+              {"intervals",
+               calibration_plot(series, "Share of intervals that held against the share that was asked for"), caption});
 }
 
 void add_similarity(Page& page, const json& results) {
   const json& similarity = results.at("similarity");
   const char* caption = "Spearman's ρ between the latencies of device-runtimes on the training architectures";
-  HeatMap map{datasets::in_words_of(get_quantity(results), caption), similarity.at("devices"), {}};
+  std::vector<std::vector<double>> values;
   for (const json& row : similarity.at("spearman")) {
-    map.values.emplace_back();
-    for (const json& value : row) map.values.back().push_back(value.is_null() ? std::nan("") : value.get<double>());
+    values.emplace_back();
+    for (const json& value : row) values.back().push_back(value.is_null() ? std::nan("") : value.get<double>());
   }
   page.heading("How alike the devices rank", Page::Width::page);
-  page.heat_map(map);
+  page.heat_map(datasets::in_words_of(get_quantity(results), caption), similarity.at("devices"), values);
 }
 
 }  // namespace

@@ -144,19 +144,20 @@ void Page::folded(const std::string& summary, const std::vector<HtmlTable>& tabl
   body_ += "</details>\n";
 }
 
-void Page::heat_map(const HeatMap& map) {
+void Page::heat_map(const std::string& caption, const std::vector<std::string>& names,
+                    const std::vector<std::vector<double>>& values) {
   double lowest = 1;
-  for (const auto& row : map.values) {
+  for (const auto& row : values) {
     for (const double value : row) {
       if (std::isfinite(value)) lowest = std::min(lowest, value);
     }
   }
-  body_ += scrolled_table(map.caption, " class=\"heat\"") + "<tr><th></th>";
-  for (const std::string& name : map.names) body_ += "<th scope=\"col\">" + escaped(name) + "</th>";
+  body_ += scrolled_table(caption, " class=\"heat\"") + "<tr><th></th>";
+  for (const std::string& name : names) body_ += "<th scope=\"col\">" + escaped(name) + "</th>";
   body_ += "</tr>\n";
-  for (std::size_t r = 0; r < map.values.size(); ++r) {
-    body_ += "<tr><th scope=\"row\">" + escaped(map.names[r]) + "</th>";
-    for (const double value : map.values[r]) {
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    body_ += "<tr><th scope=\"row\">" + escaped(names[r]) + "</th>";
+    for (const double value : values[r]) {
       char cell[96] = "<td></td>";
       if (std::isfinite(value)) {
         const double shade = lowest < 1 ? 0.6 * (value - lowest) / (1 - lowest) : 0.6;

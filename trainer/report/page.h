@@ -23,13 +23,6 @@ struct HtmlTable {
   std::vector<std::vector<std::string>> rows;  ///< text; `**bold**` is bold
 };
 
-/// A number between 0 and 1 in each cell, shown by its shade and in writing.
-struct HeatMap {
-  std::string caption;
-  std::vector<std::string> names;           ///< names of rows and columns
-  std::vector<std::vector<double>> values;  ///< NaN: empty
-};
-
 /// How far a result is to be trusted, which the page shows as a colour beside the words.
 enum class Grade { good, fair, poor };
 
@@ -60,6 +53,11 @@ class Page {
     bool broad = false;  ///< so wide that a narrow window scrolls it rather than shrink it to nothing
   };
   void figures(const std::vector<Figure>& figures);
+  /// A card of one picture.
+  void figure(const std::string& title, const Figure& only, Width width = Width::column) {
+    heading(title, width);
+    figures({only});
+  }
   void table(const HtmlTable& table);
   /// Networks, whose names may be long, each with a few values.
   struct Entry {
@@ -69,7 +67,9 @@ class Page {
   void entries(const std::string& caption, const std::vector<Entry>& entries);
   /// Tables that a reader opens.
   void folded(const std::string& summary, const std::vector<HtmlTable>& tables);
-  void heat_map(const HeatMap& map);
+  /// A number between 0 and 1 for each pair of `names`, shown by its shade and in writing; NaN: an empty cell.
+  void heat_map(const std::string& caption, const std::vector<std::string>& names,
+                const std::vector<std::vector<double>>& values);
   /// What to run, with what each is for. A click selects a whole command.
   void commands(const std::vector<std::pair<std::string, std::string>>& commands);
 

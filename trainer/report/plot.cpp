@@ -57,8 +57,8 @@ class Span {
   }
   double low() const { return low_ <= high_ ? low_ : 0; }
   double high() const { return low_ <= high_ ? high_ : 1; }
-  Scale scale(double margin = 0.04) const {
-    const double around = margin * (high() - low());
+  Scale scale() const {
+    const double around = 0.04 * (high() - low());
     return {low() - around, high() + around};
   }
   Scale from_zero() const { return {std::min(low(), 0.0), high() > 0 ? 1.05 * high() : 1}; }
@@ -70,6 +70,12 @@ class Span {
 void add(const Mark& mark, Span& x, Span& y) {
   x.add(mark.x);
   for (const double value : {mark.y, mark.y - mark.spread, mark.y + mark.spread, mark.low, mark.high}) y.add(value);
+}
+
+void add(const std::vector<Series>& all, Span& x, Span& y) {
+  for (const Series& series : all) {
+    for (const Mark& mark : series.marks) add(mark, x, y);
+  }
 }
 
 Legend legend_of(const std::vector<Series>& series) {
@@ -179,9 +185,7 @@ std::string scatter_plot(const std::vector<Series>& all, const std::string& alte
                          datasets::Quantity quantity) {
   const std::vector<Series> series = drawable(all, true);
   Span span;
-  for (const Series& s : series) {
-    for (const Mark& mark : s.marks) add(mark, span, span);
-  }
+  add(series, span, span);
   const std::string unit(datasets::unit(quantity)), what = std::string(title(quantity)) + ", " + unit;
   Legend legend = legend_of(series);
   legend.emplace_back("within ±10 %", band_colour);
@@ -199,40 +203,30 @@ std::string line_plot(const std::vector<Series>& all, const Axes& axes, const st
                       bool diagonal) {
   const std::vector<Series> series = drawable(all, axes.logarithmic_x);
   Span x, y;
-  for (const Series& s : series) {
-    for (const Mark& mark : s.marks) add(mark, x, y);
-  }
+  add(series, x, y);
   const Scale x_scale(series.empty() ? 1 : x.low(), x.high(), axes.logarithmic_x);
-  const Scale y_scale = axes.y_range ? Scale(axes.y_range->first, axes.y_range->second) : y.scale();
+  const Scale y_scale = axes.y_range     ? Scale(axes.y_range->first, axes.y_range->second)
+                        : axes.from_zero ? y.from_zero()
+                                         : y.scale();
   Frame::Labels labels{axes.x, axes.y};
   if (axes.logarithmic_x) labels.x_ticks = common_ticks(series);
-  Frame frame(width, x_scale, y_scale, labels, legend_of(series), plot_height);
+  const auto has_interval = [](const Mark& mark) { return can_be_drawn(mark.low) && can_be_drawn(mark.high); };
+  const bool banded = series.size() == 1 && std::all_of(series[0].marks.begin(), series[0].marks.end(), has_interval);
+  Legend legend = legend_of(series);
+  if (banded) legend.emplace_back("90 % interval", band_colour);
+  Frame frame(width, x_scale, y_scale, labels, legend, plot_height);
+  if (banded) {
+    std::vector<Point> corners = places_of(frame, series[0].marks, &Mark::high);
+    const std::vector<Point> below = places_of(frame, series[0].marks, &Mark::low);
+    corners.insert(corners.end(), below.rbegin(), below.rend());
+    frame.drawing.area(corners, band_colour);
+  }
   if (diagonal) {
     const double from = std::max(x_scale.low(), y_scale.low()), to = std::min(x_scale.high(), y_scale.high());
     frame.drawing.line(frame.at(from, from), frame.at(to, to), guide_colour, 1.5, true);
   }
   for (std::size_t i = 0; i < series.size(); ++i) draw_line(frame, series[i].marks, series_colour(i));
   draw_zones(frame, series, axes.x);
-  return frame.drawing.element(alternative_text);
-}
-
-std::string band_plot(const Series& curve, const Axes& axes, const std::string& alternative_text) {
-  const std::vector<Mark> marks = drawable(curve.marks);
-  const auto has_interval = [](const Mark& mark) { return can_be_drawn(mark.low) && can_be_drawn(mark.high); };
-  const bool banded = !marks.empty() && std::all_of(marks.begin(), marks.end(), has_interval);
-  Span x, y;
-  for (const Mark& mark : marks) add(mark, x, y);
-  Legend legend = {{curve.name, series_colour(0)}};
-  if (banded) legend.emplace_back("90 % interval", band_colour);
-  Frame frame(width, x.scale(0), y.from_zero(), {axes.x, axes.y}, legend, plot_height);
-  if (banded) {
-    std::vector<Point> corners = places_of(frame, marks, &Mark::high);
-    const std::vector<Point> below = places_of(frame, marks, &Mark::low);
-    corners.insert(corners.end(), below.rbegin(), below.rend());
-    frame.drawing.area(corners, band_colour);
-  }
-  draw_line(frame, marks, series_colour(0));
-  draw_zones(frame, {{curve.name, marks}}, axes.x);
   return frame.drawing.element(alternative_text);
 }
 

@@ -31,17 +31,16 @@ struct Axes {
   std::string y;
   bool logarithmic_x = false;
   std::optional<std::pair<double, double>> y_range = std::nullopt;  ///< nothing: what the data spans
+  bool from_zero = false;                                           ///< what the data spans, and zero
 };
 
 /// Predicted (y) against measured (x) with the band of ±10 % and the diagonal; both axes span the same.
 std::string scatter_plot(const std::vector<Series>& series, const std::string& alternative_text,
                          datasets::Quantity quantity = datasets::Quantity::latency);
-/// Lines with points, and error bars where points have them. With `diagonal`, the line y = x.
+/// Lines with points, and error bars where points have them; a single line inside the band of its 90 % intervals, where
+/// all of its points have one. With `diagonal`, the line y = x.
 std::string line_plot(const std::vector<Series>& series, const Axes& axes, const std::string& alternative_text,
                       bool diagonal = false);
-
-/// A curve inside the band of its intervals, where all of its points have one.
-std::string band_plot(const Series& curve, const Axes& axes, const std::string& alternative_text);
 
 /// One lying bar of the length y for each, with its name before it and behind it y, the spread where it has one, and
 /// `unit`.

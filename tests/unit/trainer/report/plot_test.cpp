@@ -33,7 +33,7 @@ TEST(ReportPage, NeedsNoNetworkAndFitsLightAndDark) {
 
 TEST(ReportPage, ShadesAHeatMapFromItsLowestValue) {
   Page page("t");
-  page.heat_map({"c", {"a", "b"}, {{1, 0.5}, {std::nan(""), 1}}});
+  page.heat_map("c", {"a", "b"}, {{1, 0.5}, {std::nan(""), 1}});
   const std::string html = page.html();
   EXPECT_NE(html.find("rgba(var(--heat), 0.60)\">1.00"), std::string::npos);
   EXPECT_NE(html.find("rgba(var(--heat), 0.00)\">0.50"), std::string::npos);
@@ -113,7 +113,7 @@ TEST(ReportPlot, DrawsWhatIsFiniteAndNothingElse) {
                                     dot_plot({}, {}, "x", ""),
                                     column_plot({{"a", 0, inf, nan}, {"b", 0, 1, nan}}, {"g"}, axes, "ms", ""),
                                     column_plot({}, {}, axes, "ms", ""),
-                                    band_plot(banded, axes, ""),
+                                    line_plot({banded}, axes, ""),
                                     front_plot({broken.marks, nothing.marks, nan}, axes, "")};
   for (const bool logarithmic : {false, true}) {
     axes.logarithmic_x = logarithmic;
