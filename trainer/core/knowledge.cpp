@@ -93,12 +93,8 @@ std::vector<KnowledgeSource> sources_from_json(const nlohmann::json& json, const
 }
 
 Knowledge make_knowledge(const datasets::Pool& pool, std::vector<KnowledgeSource> sources, OwnFits own_fits) {
-  Knowledge knowledge;
-  knowledge.pool_sha256 = datasets::content_hash(pool);
-  knowledge.own_fits = std::move(own_fits);
-  knowledge.source_of = claimed_sources(pool, sources);
-  knowledge.sources = std::move(sources);
-  return knowledge;
+  std::vector<std::size_t> source_of = claimed_sources(pool, sources);
+  return {std::move(sources), std::move(source_of), std::move(own_fits), datasets::content_hash(pool)};
 }
 
 datasets::Pool identities_of(const datasets::Pool& pool) {
@@ -219,14 +215,11 @@ std::string runtime_named(const datasets::Pool& pool, const std::string& text) {
 }
 
 std::size_t device_named(const datasets::Pool& pool, const std::string& id) {
-  std::vector<std::string> ids;
-  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
-    if (pool.devices[d].id == id) return d;
-    ids.push_back(pool.devices[d].id);
-  }
-  const std::vector<std::string> nearest = nearest_names(id, ids, 3);
+  const std::vector<std::string> ids = datasets::device_ids(pool);
+  const auto found = std::find(ids.begin(), ids.end(), id);
+  if (found != ids.end()) return static_cast<std::size_t>(found - ids.begin());
   throw InputError("there is no device-runtime '" + excerpt(id) + "' among the " + std::to_string(ids.size()) +
-                   " that this checkpoint knows; most like it: " + joined(nearest) +
+                   " that this checkpoint knows; most like it: " + joined(nearest_names(id, ids, 3)) +
                    "; tenshot devices lists them all");
 }
 

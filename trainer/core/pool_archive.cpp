@@ -21,25 +21,6 @@ constexpr std::int64_t most_networks = 1'000'000'000;
 constexpr const char* probabilities_name = "own_fit.probabilities";
 constexpr const char* quantiles_name = "own_fit.quantiles";
 
-void put_pool(Archive& archive, const datasets::Pool& pool) {
-  const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
-  const auto rows = static_cast<std::int64_t>(matrix.architectures.size());
-  std::vector<double> latency_ms;
-  for (const std::vector<double>& row : matrix.latency_ms) latency_ms.insert(latency_ms.end(), row.begin(), row.end());
-
-  nlohmann::json devices = nlohmann::json::array();
-  for (const datasets::DeviceRuntime& device : pool.devices) {
-    nlohmann::json described = datasets::to_json(device, *pool.space);
-    described.erase("environment");
-    devices.push_back(std::move(described));
-  }
-  put_space(archive.card, *pool.space, matrix.architectures);
-  archive.card["pool"] = {{"content_sha256", datasets::content_hash(pool)}, {"devices", devices}};
-  archive.put("pool.architectures", to_array(packed(matrix.architectures),
-                                             {rows, static_cast<std::int64_t>(pool.space->architecture_bytes())}));
-  archive.put("pool.latency_ms", to_array(latency_ms, {static_cast<std::int64_t>(pool.devices.size()), rows}));
-}
-
 nlohmann::json identity_json(const datasets::DeviceRuntime& device, std::size_t source) {
   return {{"id", device.id},           {"device", device.device},
           {"runtime", device.runtime}, {"precision", device.precision},
@@ -177,8 +158,21 @@ datasets::Pool get_pool(const Archive& archive) {
 }
 
 Archive checkpoint_archive(const datasets::Pool& pool, std::string_view predictor) {
+  const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
+  const auto rows = static_cast<std::int64_t>(matrix.architectures.size());
+  std::vector<double> latency_ms;
+  for (const std::vector<double>& row : matrix.latency_ms) latency_ms.insert(latency_ms.end(), row.begin(), row.end());
+  nlohmann::json devices = nlohmann::json::array();
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    devices.push_back(datasets::to_json(device, *pool.space));
+    devices.back().erase("environment");
+  }
   Archive archive;
-  put_pool(archive, pool);
+  put_space(archive.card, *pool.space, matrix.architectures);
+  archive.card["pool"] = {{"content_sha256", datasets::content_hash(pool)}, {"devices", devices}};
+  archive.put("pool.architectures", to_array(packed(matrix.architectures),
+                                             {rows, static_cast<std::int64_t>(pool.space->architecture_bytes())}));
+  archive.put("pool.latency_ms", to_array(latency_ms, {static_cast<std::int64_t>(pool.devices.size()), rows}));
   archive.card["content"] = "pool checkpoint";
   archive.card["predictor"] = predictor;
   put_quantity(archive.card, pool.quantity());

@@ -10,6 +10,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "trainer/core/archive_reader.h"
 
 namespace tenshot::trainer {
@@ -49,27 +50,24 @@ fs::path shipped_named(const std::string& name) {
 }
 
 bool is_checkpoint(const fs::path& path) {
-  std::error_code failed;
   std::string start;
-  return fs::is_regular_file(path, failed) &&  // what is wrong with one is said when it is read
+  return is_file(path) &&  // what is wrong with one is said when it is read
          (path.extension() == ".tenshot" || (std::ifstream(path) >> start && start == "TENSHOT"));
 }
 
 }  // namespace
 
 fs::path shipped_file(const std::string& name) {
-  std::error_code failed;
   for (const fs::path& prefix : prefixes()) {
     for (const char* folder : {"share/tenshot/checkpoints", "share/tenshot", "checkpoints", "datasets"}) {
-      if (fs::exists(prefix / folder / name, failed)) return prefix / folder / name;
+      if (is_there(prefix / folder / name)) return prefix / folder / name;
     }
   }
   return {};
 }
 
 std::string given_or_shipped(const std::string& path) {
-  std::error_code failed;
-  const fs::path shipped = fs::exists(path, failed) ? fs::path() : shipped_named(path);
+  const fs::path shipped = is_there(path) ? fs::path() : shipped_named(path);
   return shipped.empty() ? path : shipped.string();
 }
 

@@ -114,11 +114,6 @@ std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool) 
   return nasbench::has_structures(*pool.space) ? structured::planning_prior(pool) : operators::planning_prior(pool);
 }
 
-std::shared_ptr<const PlanningPrior> planning_prior(const PoolModel& model) {
-  std::shared_ptr<const PlanningPrior> own = model.planning_prior();
-  return own != nullptr ? own : planning_prior(model.pool());
-}
-
 std::vector<Architecture> plan(const datasets::Pool& pool, const PlanningPrior* prior, const PlanRequest& request) {
   require_latencies(request);
   const auto needed = [prior]() -> const PlanningPrior& {
@@ -131,7 +126,10 @@ std::vector<Architecture> plan(const datasets::Pool& pool, const PlanningPrior* 
 }
 
 std::vector<Architecture> plan(const PoolModel& model, const PlanRequest& request) {
-  if (chooses_by_prior(request.sampler)) return plan(model.pool(), planning_prior(model).get(), request);
+  if (chooses_by_prior(request.sampler)) {
+    const std::shared_ptr<const PlanningPrior> own = model.planning_prior();
+    return plan(model.pool(), (own != nullptr ? own : planning_prior(model.pool())).get(), request);
+  }
   require_latencies(request);
   const auto expected = [&](const auto& architectures) { return model.predict_pool(architectures); };
   return plan_by_ranking(model.pool(), expected, request);

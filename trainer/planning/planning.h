@@ -26,8 +26,6 @@ struct PlanRequest {
 /// operators. Fits the costs of every device: build it once for all devices that are planned from the pool, which must
 /// outlive it. Throws InputError.
 std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool);
-/// What the model has learned already, where planning can use that; else the prior of its pool.
-std::shared_ptr<const PlanningPrior> planning_prior(const PoolModel& model);
 
 /// The architectures to measure on a new device, the most useful first where the sampler has an order. `information`
 /// chooses connected candidates by what the prior and the device's descriptor teach of costs and structures, and after
@@ -35,8 +33,9 @@ std::shared_ptr<const PlanningPrior> planning_prior(const PoolModel& model);
 /// device has not measured by what the prior expects of them there; they need none (nullptr) where the whole pool has
 /// measured every candidate. Throws InputError (too few candidates, no such sampler, no prior where one is needed).
 std::vector<Architecture> plan(const datasets::Pool& pool, const PlanningPrior* prior, const PlanRequest& request);
-/// The same from a checkpoint. Only `information` needs a prior; the others ask the model what it expects of candidates
-/// that a pool device has not measured.
+/// The same from a checkpoint. Only `information` needs a prior: what the model has learned already, where planning can
+/// use that, else that of its pool. The others ask the model what it expects of candidates that a pool device has not
+/// measured.
 std::vector<Architecture> plan(const PoolModel& model, const PlanRequest& request);
 
 /// Whether that sampler chooses by a planning prior, even among candidates that the whole pool has measured.
