@@ -34,17 +34,14 @@ PredictorRow row_of(const char* name, const char* meaning, PredictorRow::LoadMod
   PredictorRow row;
   row.name = name;
   row.meaning = meaning;
-  row.load_model = load_model;
+  row.load_model = std::move(load_model);
   row.load_predictor = load_predictor;
   return row;
 }
 
-/// A row whose predictor learns from a pool, by the settings that it declares.
+/// A predictor that learns from a pool, by the settings that it declares.
 template <class Settings, class Train>
-PredictorRow learned_row(const char* name, const char* meaning, const Declaration<Settings>& declaration,
-                         [[maybe_unused]] Train train, PredictorRow::LoadModel load_model,
-                         PredictorRow::LoadPredictor load_predictor = load_feed_forward) {
-  PredictorRow row = row_of(name, meaning, load_model, load_predictor);
+PredictorRow learned(PredictorRow row, const Declaration<Settings>& declaration, [[maybe_unused]] Train train) {
   row.settings = declaration.texts();
   row.complete = [&declaration](const nlohmann::json& given) { return declaration.to_json(declaration.read(given)); };
 #ifndef TENSHOT_PREDICT_ALONE
@@ -56,9 +53,9 @@ PredictorRow learned_row(const char* name, const char* meaning, const Declaratio
   return row;
 }
 
-/// A row whose predictor has no settings, and is made from its pool when it is trained and when it is loaded.
+/// A predictor that has no settings, and is made from its pool when it is trained and when it is loaded.
 template <class Make>
-PredictorRow plain_row(const char* name, const char* meaning, Make make, PredictorRow::LoadPredictor load_predictor) {
+PredictorRow made(const char* name, const char* meaning, Make make, PredictorRow::LoadPredictor load_predictor) {
   const auto load_model = [make](const Archive& archive) { return make(get_pool(archive)); };
   PredictorRow row = row_of(name, meaning, load_model, load_predictor);
   row.train = [make](const datasets::Pool& pool, const nlohmann::json&, const TrainingControl&) { return make(pool); };
@@ -66,12 +63,12 @@ PredictorRow plain_row(const char* name, const char* meaning, Make make, Predict
 }
 
 PredictorRow structured_row() {
-  PredictorRow row = learned_row(
-      "structured",
-      "operator costs and the runtime's execution structure, with intervals (the default for nasbench201)",
+  PredictorRow row = learned(
+      row_of("structured",
+             "operator costs and the runtime's execution structure, with intervals (the default for nasbench201)",
+             load_structured, load_structured_predictor),
       declared(StructuredSettings()),
-      [](const auto& pool, const auto& settings, const auto&) { return train_structured(pool, settings); },
-      load_structured, load_structured_predictor);
+      [](const auto& pool, const auto& settings, const auto&) { return train_structured(pool, settings); });
   row.richest_descriptor = "in-network";
   row.keeps_knowledge = true;
   row.adapt_options = {"like"};
@@ -79,11 +76,11 @@ PredictorRow structured_row() {
 }
 
 PredictorRow operators_row() {
-  PredictorRow row = learned_row(
-      "operators", "costs of each kind of operator, with intervals (the default for every other space)",
-      declared(OperatorsSettings()),
-      [](const auto& pool, const auto& settings, const auto&) { return train_operators(pool, settings); },
-      load_operators, load_operators_predictor);
+  PredictorRow row =
+      learned(row_of("operators", "costs of each kind of operator, with intervals (the default for every other space)",
+                     load_operators, load_operators_predictor),
+              declared(OperatorsSettings()),
+              [](const auto& pool, const auto& settings, const auto&) { return train_operators(pool, settings); });
   row.needs_decisions = false;
   row.keeps_knowledge = true;
   row.adapt_options = {"like", "operators", "runtime"};
@@ -91,30 +88,20 @@ PredictorRow operators_row() {
   return row;
 }
 
-PredictorRow network_row(const char* name, const char* meaning, const Declaration<MapleEdgeSettings>& declaration,
-                         decltype(train_maple_edge)* train, PredictorRow::LoadModel load_model) {
-  PredictorRow row = learned_row(name, meaning, declaration, train, load_model);
+PredictorRow network_row(const char* name, const char* meaning, PredictorRow::LoadModel load_model,
+                         const Declaration<MapleEdgeSettings>& declaration, decltype(train_maple_edge)* train,
+                         const char* richest_descriptor = "counters") {
+  PredictorRow row = learned(row_of(name, meaning, load_model, load_feed_forward), declaration, train);
+  row.richest_descriptor = richest_descriptor;
   row.adapt_options = {"clones", "mode"};
   row.adapt_keys = {"clones", "mode", "ensemble"};
   return row;
 }
 
-PredictorRow simulated_row() {
-  PredictorRow row = network_row("maple-edge", "the regression network of MAPLE-Edge, taught by simulated devices",
-                                 simulated_options(), train_simulated_network, load_simulated_network);
-  row.richest_descriptor = "in-network";
-  return row;
-}
-
-PredictorRow linear_row(const char* name, const char* meaning) {
+PredictorRow linear_row(const char* name, const char* meaning, bool needs_decisions = false) {
   const auto make = [name](const datasets::Pool& pool) { return make_linear_peer(name, pool); };
-  return plain_row(name, meaning, make, load_linear_predictor);
-}
-
-/// The same of a predictor that also takes networks by name.
-PredictorRow line_row(const char* name, const char* meaning) {
-  PredictorRow row = linear_row(name, meaning);
-  row.needs_decisions = false;
+  PredictorRow row = made(name, meaning, make, load_linear_predictor);
+  row.needs_decisions = needs_decisions;
   return row;
 }
 
@@ -122,21 +109,24 @@ std::vector<PredictorRow> make_registry() {
   return {
       structured_row(),
       operators_row(),
-      simulated_row(),
-      network_row("maple-edge-plain", "the same network taught by the pool alone, as in the paper", plain_options(),
-                  train_maple_edge, load_maple_edge),
-      network_row("maple", "that network without MAPLE-Edge's additions", maple_options(), train_maple_edge,
-                  load_maple_edge),
-      learned_row("help", "HELP's meta-learned network", declared(HelpSettings()), train_help, load_help),
-      plain_row("transfer", "a line through the latencies of the pool's device-runtime that ranks most alike",
-                make_transfer, load_structured_predictor),
-      plain_row("forest", "a random forest on the device's own measurements", make_forest, load_forest_predictor),
-      line_row("flops", "a line through FLOPs"),
-      line_row("flops-memory", "a line through FLOPs and bytes read and written"),
-      line_row("lasso", "a non-negative Lasso on what the operators do, on the device's own measurements"),
-      line_row("constant", "the one latency that is within ±10 % of most measurements"),
-      linear_row("look-up", "the sum of the operators' own latencies and a fitted backbone"),
-      linear_row("additive", "a cost for every option, fitted to the device's own measurements by ridge regression"),
+      network_row("maple-edge", "the regression network of MAPLE-Edge, taught by simulated devices",
+                  load_simulated_network, simulated_options(), train_simulated_network, "in-network"),
+      network_row("maple-edge-plain", "the same network taught by the pool alone, as in the paper", load_maple_edge,
+                  plain_options(), train_maple_edge),
+      network_row("maple", "that network without MAPLE-Edge's additions", load_maple_edge, maple_options(),
+                  train_maple_edge),
+      learned(row_of("help", "HELP's meta-learned network", load_help, load_feed_forward), declared(HelpSettings()),
+              train_help),
+      made("transfer", "a line through the latencies of the pool's device-runtime that ranks most alike", make_transfer,
+           load_structured_predictor),
+      made("forest", "a random forest on the device's own measurements", make_forest, load_forest_predictor),
+      linear_row("flops", "a line through FLOPs"),
+      linear_row("flops-memory", "a line through FLOPs and bytes read and written"),
+      linear_row("lasso", "a non-negative Lasso on what the operators do, on the device's own measurements"),
+      linear_row("constant", "the one latency that is within ±10 % of most measurements"),
+      linear_row("look-up", "the sum of the operators' own latencies and a fitted backbone", true),
+      linear_row("additive", "a cost for every option, fitted to the device's own measurements by ridge regression",
+                 true),
       row_of("kernels", "the sum of a network's kernels, learned from kernels measured on the device", nullptr,
              load_kernels_predictor),
   };
