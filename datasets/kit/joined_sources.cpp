@@ -113,10 +113,6 @@ FleetNetwork by_board(const FleetNetwork& by_source, const Boards& boards) {
 
 std::string percent(double share) { return significant_digits(100 * share, 2) + " %"; }
 
-std::string counted(std::size_t networks) {
-  return std::to_string(networks) + (networks == 1 ? " network" : " networks");
-}
-
 /// "kit_a is typical, kit_b is 3 % slower", of those that were compared.
 std::string levels_text(const Fleet& fleet, Quantity quantity) {
   const char* more = quantity == Quantity::latency ? " slower" : " higher";
@@ -137,7 +133,7 @@ std::vector<std::string> remarks_on(const Fleet& fleet, Quantity quantity) {
   const bool any = fleet.compared() > 0;
   if (any) {
     lines.push_back("measurements of " + std::to_string(fleet.boards.size()) + " boards, which share " +
-                    counted(fleet.shared) + ": they differ by " + percent(fleet.spread) +
+                    counted(fleet.shared, "network") + ": they differ by " + percent(fleet.spread) +
                     (fleet.scatter > 1e-6 ? ", and by " + percent(fleet.scatter) + " from network to network" : "") +
                     " (standard deviations); " + levels_text(fleet, quantity));
   }
@@ -187,7 +183,7 @@ std::vector<std::string> JoinedSources::remarks(Quantity quantity) const {
   }
   std::string values;
   for (const double value : worst->values) values += (values.empty() ? "" : ", ") + significant_digits(value, 4);
-  lines.push_back(counted(repeated.size()) + (repeated.size() == 1 ? " was" : " were") +
+  lines.push_back(counted(repeated.size(), "network") + (repeated.size() == 1 ? " was" : " were") +
                   " measured more than once, and the median of each counts: they agree within " +
                   percent(median(disagreements)) + " typically and " + percent(worst->disagreement) + " at worst (" +
                   worst->name + ": " + values + " " + std::string(unit(quantity)) + ")");

@@ -20,4 +20,8 @@ std::string significant_digits(double value, int count) {
 
 std::string whole_percent(double share) { return decimals(100 * share, 0) + " %"; }
 
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 }  // namespace tenshot

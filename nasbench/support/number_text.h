@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace tenshot {
@@ -14,5 +15,8 @@ std::string significant_digits(double value, int count);
 
 /// A share in whole percent: "12 %".
 std::string whole_percent(double share);
+
+/// "1 network", "2 networks".
+std::string counted(std::size_t count, const std::string& noun);
 
 }  // namespace tenshot

@@ -14,7 +14,7 @@
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/random.h"
 #include "sampling/architectures/information.h"
-#include "trainer/core/planning_prior.h"
+#include "trainer/core/predictor.h"
 #include "trainer/predictors/operators/operators_model.h"
 
 namespace tenshot::trainer {

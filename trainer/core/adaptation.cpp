@@ -31,15 +31,17 @@ LatencyOf latencies_of(const datasets::DeviceRuntime& device) {
 
 std::vector<std::vector<double>> measured_or_expected(const datasets::Pool& pool,
                                                       const std::vector<Architecture>& architectures,
-                                                      std::vector<std::vector<double>> expected_ms) {
+                                                      const ExpectedOnPool& expected) {
+  std::vector<std::vector<double>> latency_ms(pool.devices.size()), expected_ms;
   for (std::size_t d = 0; d < pool.devices.size(); ++d) {
     const LatencyOf measured_ms = latencies_of(pool.devices[d]);
     for (std::size_t i = 0; i < architectures.size(); ++i) {
       const auto found = measured_ms.find(architectures[i]);
-      if (found != measured_ms.end()) expected_ms[d][i] = found->second;
+      if (found == measured_ms.end() && expected_ms.empty()) expected_ms = expected(architectures);
+      latency_ms[d].push_back(found == measured_ms.end() ? expected_ms[d][i] : found->second);
     }
   }
-  return expected_ms;
+  return latency_ms;
 }
 
 AdaptationSet part_of(const AdaptationSet& set, const std::vector<std::size_t>& indices) {

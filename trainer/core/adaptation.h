@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -8,7 +9,6 @@
 #include "datasets/kit/measured_source.h"
 #include "datasets/pool/pool.h"
 #include "nasbench/spaces/architecture.h"
-#include "trainer/core/adaptation_set.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
@@ -28,10 +28,13 @@ double smallest_prediction_ms(const AdaptationSet& set);
 using LatencyOf = std::unordered_map<Architecture, double, nasbench::ArchitectureHash>;
 LatencyOf latencies_of(const datasets::DeviceRuntime& device);
 
-/// Latency [device of the pool][architecture], ms: measured where the device has it, else what is expected.
+/// Latency [device of the pool][architecture], ms, that is expected on the pool's devices.
+using ExpectedOnPool = std::function<std::vector<std::vector<double>>(const std::vector<Architecture>&)>;
+/// The same, measured where the device has it, else what is expected, which is asked for once and only where it is
+/// needed.
 std::vector<std::vector<double>> measured_or_expected(const datasets::Pool& pool,
                                                       const std::vector<Architecture>& architectures,
-                                                      std::vector<std::vector<double>> expected_ms);
+                                                      const ExpectedOnPool& expected);
 
 /// Those of its measurements, in this order.
 AdaptationSet part_of(const AdaptationSet& set, const std::vector<std::size_t>& indices);

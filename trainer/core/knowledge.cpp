@@ -193,7 +193,7 @@ double stepped_scale_ms(double median_ms) {
 Remark known_device_remark(const PoolModel& model, const OwnFits& fits, std::size_t device) {
   const OwnFit& fit = fits.devices[device];
   std::string text = "No measurement of yours: " + model.pool().devices[device].id + " as learned from " +
-                     std::to_string(fit.networks) + (fit.networks == 1 ? " network" : " networks");
+                     counted(fit.networks, "network");
   if (const Knowledge* knowledge = model.knowledge()) {
     text += " of " + knowledge->sources[knowledge->source_of[device]].name;
   }

@@ -8,7 +8,6 @@
 #include "datasets/pool/pool.h"
 #include "nasbench/spaces/search_space.h"
 #include "trainer/core/predictor.h"
-#include "trainer/core/remark.h"
 
 namespace tenshot::trainer {
 

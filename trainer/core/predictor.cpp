@@ -1,8 +1,10 @@
 #include "trainer/core/predictor.h"
 
+#include <array>
+
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "trainer/core/knowledge.h"
-#include "trainer/core/planning_prior.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -13,10 +15,6 @@ namespace {
 }
 
 }  // namespace
-
-std::optional<PlanningView> Predictor::uncertainty(const std::vector<Architecture>& /*candidates*/) const {
-  return std::nullopt;
-}
 
 OwnFits PoolModel::own_fits() const { refuse(kind(), "has no costs of its devices to predict left-out networks by"); }
 
@@ -31,6 +29,20 @@ std::unique_ptr<PoolModel> PoolModel::grown_by(const datasets::Pool& /*pool*/,
 
 std::unique_ptr<Predictor> PoolModel::known_device(const std::string& /*id*/) const {
   refuse(kind(), "predicts no device without measurements of it");
+}
+
+std::string_view name(DescriptorKind kind) {
+  constexpr std::array<std::string_view, 4> names = {"inferred", "latency", "in-network", "counters"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+DescriptorKind descriptor_kind(std::string_view text, const std::vector<DescriptorKind>& possible) {
+  std::vector<std::string> names;
+  for (const DescriptorKind kind : possible) {
+    if (name(kind) == text) return kind;
+    names.emplace_back(name(kind));
+  }
+  throw InputError("there is no descriptor kind '" + excerpt(text) + "'; there are: " + joined(names));
 }
 
 }  // namespace tenshot::trainer

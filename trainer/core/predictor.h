@@ -10,17 +10,41 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/kit/conditions.h"
 #include "datasets/pool/pool.h"
+#include "datasets/tables/fleet.h"
+#include "datasets/tables/operator_latencies.h"
+#include "datasets/tables/quantity.h"
 #include "nasbench/spaces/search_space.h"
-#include "trainer/core/adaptation_set.h"
+#include "sampling/architectures/information.h"
 #include "trainer/core/archive.h"
-#include "trainer/core/remark.h"
 
 namespace tenshot::trainer {
 
 using nasbench::Architecture;
 using nasbench::NetworkSpace;
 using nasbench::SearchSpace;
+
+/// The few architectures measured on the new device-runtime, and its descriptor and what its operators take inside them
+/// where that was measured.
+struct AdaptationSet {
+  std::vector<Architecture> architectures;  ///< distinct
+  std::vector<double> latency_ms;           ///< finite and positive, one for each architecture
+  bool whole_milliseconds = false;          ///< the device's clock counts whole milliseconds
+  std::optional<datasets::HardwareDescriptor> descriptor = std::nullopt;
+  /// What runs the networks on the device, as device-runtimes of the pool are labelled ("ncnn, Vulkan"): those of
+  /// other runtimes then count less. Empty: nobody said so.
+  std::string runtime = {};
+  std::optional<datasets::Quantity> quantity = std::nullopt;  ///< of `latency_ms`; nothing: what the pool holds
+  std::vector<datasets::OperatorLatency> operator_latencies = {};
+  datasets::MeasuringConditions conditions = {};        ///< how `latency_ms` were measured, as far as that is known
+  std::optional<datasets::Fleet> fleet = std::nullopt;  ///< of latencies of the typical one of several boards
+
+  void add(const Architecture& architecture, double ms) {
+    architectures.push_back(architecture);
+    latency_ms.push_back(ms);
+  }
+};
 
 /// Latency of each architecture asked for, ms; the bounds are empty for predictors without intervals. Of a predictor of
 /// another quantity (Predictor::quantity), that quantity in its unit.
@@ -92,7 +116,25 @@ struct DeviceCosts {
   std::vector<PartCost> costs;        ///< one for each operation that a believed structure counts, as it is in the cell
 };
 
-struct PlanningView;
+/// What planning by information looks at: how uncertain candidates are, given what was measured already.
+struct PlanningView {
+  sampling::LatencyCovariance covariance;  ///< covariance of the candidates' log latencies
+  sampling::InformationOptions options;    ///< what a measurement is expected to be, and what is enough
+  double own = 0;                          ///< σ of what is a candidate's own, which no measurement of another tells
+  double profiled_noise = 0;               ///< that of `options` where operators are timed too; 0: the same
+};
+
+/// What a predictor found out about its device, in one sentence.
+struct Remark {
+  std::string text;
+  bool warns = false;  ///< it says what is suspicious
+
+  friend bool operator==(const Remark& a, const Remark& b) { return a.text == b.text && a.warns == b.warns; }
+};
+
+/// As people read it on one line, and as files keep it: a warning begins with "Warning: ".
+std::string in_words(const Remark& remark);
+
 struct ExportedFormula;
 
 /// A latency predictor of one device-runtime: what `adapt` makes and a search loop loads.
@@ -137,11 +179,37 @@ class Predictor {
   virtual std::vector<PartCost> network_costs(const Architecture& /*architecture*/) const { return {}; }
   /// σ of a measurement's log latency.
   virtual std::optional<double> measurement_noise() const { return std::nullopt; }
-  /// What is uncertain about candidates, which are connected and were not measured (trainer/core/planning_prior.h).
-  virtual std::optional<PlanningView> uncertainty(const std::vector<Architecture>& candidates) const;
+  /// What is uncertain about candidates, which are connected and were not measured.
+  virtual std::optional<PlanningView> uncertainty(const std::vector<Architecture>& /*candidates*/) const {
+    return std::nullopt;
+  }
 };
 
-class PlanningPrior;
+/// What a pool teaches planning about a device nobody has measured: built once per pool, asked for every round of every
+/// device. It refers to the pool or the model that it was built from, which must outlive it.
+class PlanningPrior {
+ public:
+  virtual ~PlanningPrior() = default;
+  /// Candidates are connected. What `measured` holds, its descriptor included, is conditioned on. Throws InputError.
+  virtual PlanningView view(const std::vector<Architecture>& candidates, const AdaptationSet& measured) const = 0;
+  /// Latency [device of the pool][architecture], ms, that it expects there.
+  virtual std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const = 0;
+};
+
+/// Which part of a hardware descriptor a predictor makes use of (`--descriptor-kind`).
+enum class DescriptorKind {
+  inferred,    ///< none: devices are described by their measured networks
+  latency,     ///< the latencies of operators measured alone
+  in_network,  ///< what one more of an operation costs inside a network
+  counters     ///< counters of operators measured alone, and their latencies (MAPLE-Edge §2.1.2)
+};
+
+/// As the command line and files name it.
+std::string_view name(DescriptorKind kind);
+
+/// The inverse, of the kinds that a predictor has. Throws InputError that lists their names.
+DescriptorKind descriptor_kind(std::string_view name, const std::vector<DescriptorKind>& possible);
+
 struct Knowledge;
 struct KnowledgeSource;
 struct OwnFits;
@@ -163,7 +231,7 @@ class PoolModel {
   /// Latency [device][architecture] that the model expects on the pool's devices, for architectures they may not have
   /// measured; any positive scale per device.
   virtual std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const = 0;
-  /// What the model has learned that planning can use (trainer/core/planning_prior.h), under the model's own
+  /// What the model has learned that planning can use, under the model's own
   /// assumptions; it must not outlive the model. Nothing for models that have learned nothing of the kind.
   virtual std::shared_ptr<const PlanningPrior> planning_prior() const { return nullptr; }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <vector>
 
 #include "datasets/tables/quantity.h"
 #include "trainer/core/predictor.h"
@@ -23,5 +24,11 @@ Quantity adapted_quantity(const datasets::Pool& pool, std::optional<Quantity> as
 /// A predictor's document with the quantity's name and unit: keys such as "costs_ms" become "costs_mj", "latency_ms"
 /// becomes "energy_mj", and what it says it computes likewise. Unchanged for latencies.
 nlohmann::json document_of(Quantity quantity, nlohmann::json document);
+
+/// Appends to the key "explanation" of a predictor's card, in the words of its quantity (datasets::in_words_of).
+void put_explanation(nlohmann::json& card, Quantity quantity, const std::vector<Remark>& remarks);
+
+/// The inverse: a card keeps a sentence or a list of them; empty where there is none.
+std::vector<Remark> explanation_of(const nlohmann::json& card);
 
 }  // namespace tenshot::trainer

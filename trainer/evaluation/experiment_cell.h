@@ -9,7 +9,6 @@
 
 #include "datasets/pool/pool.h"
 #include "trainer/core/metrics.h"
-#include "trainer/core/planning_prior.h"
 #include "trainer/core/predictor.h"
 #include "trainer/evaluation/grid.h"
 

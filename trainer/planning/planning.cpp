@@ -18,9 +18,6 @@ constexpr const char* by_information = "information";
 
 using ArchitectureSet = std::unordered_set<Architecture, nasbench::ArchitectureHash>;
 
-/// Latency [device][architecture] that is expected on the pool's devices.
-using ExpectedOnPool = std::function<std::vector<std::vector<double>>(const std::vector<Architecture>&)>;
-
 std::vector<Architecture> candidates_of(const datasets::Pool& pool, const PlanRequest& request) {
   if (!request.candidates.empty()) return request.candidates;
   std::vector<Architecture> known = known_architectures(pool);
@@ -29,23 +26,6 @@ std::vector<Architecture> candidates_of(const datasets::Pool& pool, const PlanRe
   known.erase(std::remove_if(known.begin(), known.end(), names_another), known.end());
   if (!known.empty()) return known;
   throw InputError("this checkpoint names no networks that could be measured; name yours by --networks DIR|FILE");
-}
-
-/// Latency [device][candidate]: measured where the pool has it, else what is expected.
-std::vector<std::vector<double>> pool_latency(const datasets::Pool& pool, const ExpectedOnPool& expected,
-                                              const std::vector<Architecture>& candidates) {
-  std::vector<std::vector<double>> latency_ms;
-  std::vector<std::vector<double>> expected_ms;  // costs a prediction of every candidate: only once one is missing
-  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
-    const LatencyOf measured_ms = latencies_of(pool.devices[d]);
-    latency_ms.emplace_back();
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const auto found = measured_ms.find(candidates[i]);
-      if (found == measured_ms.end() && expected_ms.empty()) expected_ms = expected(candidates);
-      latency_ms.back().push_back(found == measured_ms.end() ? expected_ms[d][i] : found->second);
-    }
-  }
-  return latency_ms;
 }
 
 std::vector<Architecture> plan_by_ranking(const datasets::Pool& pool, const ExpectedOnPool& expected,
@@ -61,7 +41,7 @@ std::vector<Architecture> plan_by_ranking(const datasets::Pool& pool, const Expe
     candidates.measured.push_back(place->second);
   }
   const sampling::Sampler& sampler = sampling::sampler_named(request.sampler);
-  if (sampler.ranks) candidates.pool_latency = pool_latency(pool, expected, candidates.architectures);
+  if (sampler.ranks) candidates.pool_latency = measured_or_expected(pool, candidates.architectures, expected);
   std::vector<Architecture> chosen;
   for (const std::size_t index : sampler.choose(candidates, request.samples, rng)) {
     chosen.push_back(candidates.architectures[index]);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
-#include "trainer/core/planning_prior.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {

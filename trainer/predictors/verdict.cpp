@@ -13,7 +13,7 @@
 #include "sampling/architectures/information.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
-#include "trainer/core/planning_prior.h"
+#include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -162,8 +162,7 @@ std::string in_words(const Verdict& verdict) {
                      half_width_in_words(verdict.half_width);
   if (verdict.of_other_kinds)
     text += ", of networks of other kinds within " + half_width_in_words(*verdict.of_other_kinds);
-  text += " (from " + std::to_string(verdict.measurements) +
-          (verdict.measurements == 1 ? " measurement" : " measurements") + worth_of_more(verdict);
+  text += " (from " + counted(verdict.measurements, "measurement") + worth_of_more(verdict);
   if (verdict.warnings > 0) text += verdict.warnings == 1 ? ", see the warning" : ", see the warnings";
   return text + ")";
 }

@@ -8,7 +8,6 @@
 #include "nasbench/support/random.h"
 #include "nasbench/support/temporaries.h"
 #include "trainer/core/predictor.h"
-#include "trainer/core/remark.h"
 
 namespace tenshot::test {
 

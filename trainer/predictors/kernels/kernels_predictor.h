@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "nasbench/spaces/networks.h"
-#include "trainer/core/adaptation_set.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/kernels/whole_networks.h"
 

@@ -4,8 +4,7 @@
 
 #include "datasets/pool/pool.h"
 #include "nasbench/spaces/search_space.h"
-#include "trainer/core/adaptation_set.h"
-#include "trainer/core/descriptor_kind.h"
+#include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
 

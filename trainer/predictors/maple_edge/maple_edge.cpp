@@ -294,7 +294,8 @@ class MapleEdgeModel : public ModelOfPool {
   /// network expects of it.
   std::vector<AdaptationSet> pool_references(const std::vector<Architecture>& architectures) const {
     std::vector<AdaptationSet> references;
-    for (const auto& latency_ms : measured_or_expected(pool_, architectures, predict_pool(architectures))) {
+    const auto expected = [&](const auto& unmeasured) { return predict_pool(unmeasured); };
+    for (const auto& latency_ms : measured_or_expected(pool_, architectures, expected)) {
       references.push_back({architectures, latency_ms});
     }
     return references;

@@ -6,7 +6,7 @@
 
 #include "datasets/pool/pool.h"
 #include "nasbench/support/random.h"
-#include "trainer/core/descriptor_kind.h"
+#include "trainer/core/predictor.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/maple_edge/simulated_devices.h"
 

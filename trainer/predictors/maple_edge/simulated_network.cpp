@@ -138,8 +138,8 @@ class SimulatedNetworkModel : public ModelOfPool {
     if (options.mode == "set-encoder") return predictor_of(layers_, encode(set), set, expected, std::move(card));
 
     const LibTorchThreads threads(options.control.threads);
-    const std::vector<std::vector<double>> of_pool =
-        measured_or_expected(pool_, set.architectures, predict_pool(set.architectures));
+    const std::vector<std::vector<double>> of_pool = measured_or_expected(
+        pool_, set.architectures, [&](const auto& unmeasured) { return predict_pool(unmeasured); });
     SimulationOptions simulation = settings_.simulation;
     FitOptions fit_options = settings_.fit;
     if (!from_scratch) {

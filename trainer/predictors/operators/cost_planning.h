@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 
 #include "sampling/architectures/information.h"
-#include "trainer/core/planning_prior.h"
+#include "trainer/core/predictor.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 
 namespace tenshot::trainer::operators {

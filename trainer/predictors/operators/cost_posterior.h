@@ -18,7 +18,7 @@ struct SaidRuntime {
   std::vector<bool> of_entry;  ///< [devices]
 };
 
-/// An adaptation set (trainer/core/adaptation_set.h) as costs see it: networks are rows of features.
+/// An adaptation set as costs see it: networks are rows of features.
 struct AdaptationFeatures {
   Eigen::MatrixXd features;        ///< [n, features]
   std::vector<double> latency_ms;  ///< [n], finite and positive

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "datasets/pool/pool.h"
-#include "trainer/core/planning_prior.h"
+#include "trainer/core/predictor.h"
 #include "trainer/predictors/operators/cost_features.h"
 #include "trainer/predictors/operators/cost_library.h"
 #include "trainer/predictors/operators/cost_posterior.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/core/remark.h"
+#include "trainer/core/predictor.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 
 namespace tenshot::trainer::operators {

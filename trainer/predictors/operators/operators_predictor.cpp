@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "trainer/core/part_vocabulary.h"
-#include "trainer/core/planning_prior.h"
+#include "trainer/core/predictor.h"
 #include "trainer/core/space_card.h"
 #include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/operators/encoded_features.h"

@@ -3,8 +3,7 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
-#include "trainer/core/adaptation_set.h"
-#include "trainer/core/remark.h"
+#include "trainer/core/predictor.h"
 #include "trainer/predictors/operators/cost_features.h"
 #include "trainer/predictors/operators/cost_library.h"
 #include "trainer/predictors/operators/cost_posterior.h"

@@ -8,7 +8,7 @@
 
 #include "nasbench/graph/operator_specification.h"
 #include "nasbench/spaces/network_space.h"
-#include "trainer/core/adaptation_set.h"
+#include "trainer/core/predictor.h"
 
 namespace tenshot::trainer::operators {
 

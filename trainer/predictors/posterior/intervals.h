@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "trainer/core/adaptation_set.h"
 #include "trainer/core/archive.h"
 #include "trainer/core/predictor.h"
 

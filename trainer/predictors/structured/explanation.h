@@ -5,9 +5,7 @@
 
 #include "datasets/pool/pool.h"
 #include "nasbench/spaces/search_space.h"
-#include "trainer/core/adaptation_set.h"
 #include "trainer/core/predictor.h"
-#include "trainer/core/remark.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"
 

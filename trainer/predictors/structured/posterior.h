@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "nasbench/structures/structures.h"
-#include "trainer/core/adaptation_set.h"
 #include "trainer/core/options.h"
+#include "trainer/core/predictor.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/posterior/intervals.h"

@@ -7,7 +7,7 @@
 #include "datasets/pool/pool.h"
 #include "nasbench/structures/structures.h"
 #include "sampling/architectures/information.h"
-#include "trainer/core/planning_prior.h"
+#include "trainer/core/predictor.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"

@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "trainer/core/part_vocabulary.h"
-#include "trainer/core/planning_prior.h"
+#include "trainer/core/predictor.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/formula.h"

@@ -9,7 +9,6 @@
 #include "trainer/core/nnls.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/quantity_card.h"
-#include "trainer/core/remark.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/structured_model.h"

@@ -1,10 +1,9 @@
-#include "trainer/core/descriptor_kind.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "nasbench/support/error.h"
+#include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
 namespace {

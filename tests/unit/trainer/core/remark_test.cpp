@@ -1,8 +1,8 @@
-#include "trainer/core/remark.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "trainer/core/quantity_card.h"
 
 namespace tenshot::trainer {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/trainer/fixtures.h"
-#include "trainer/core/planning_prior.h"
+#include "trainer/core/predictor.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::trainer {

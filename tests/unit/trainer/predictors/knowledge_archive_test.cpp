@@ -12,7 +12,7 @@
 #include "tests/unit/trainer/fixtures.h"
 #include "tests/unit/trainer/predictors/kept_knowledge.h"
 #include "trainer/core/knowledge.h"
-#include "trainer/core/planning_prior.h"
+#include "trainer/core/predictor.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/operators/cost_library.h"
 #include "trainer/predictors/registry.h"

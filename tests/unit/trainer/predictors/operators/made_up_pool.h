@@ -10,7 +10,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/random.h"
 #include "tests/unit/trainer/predictors/operators/specifications.h"
-#include "trainer/core/adaptation_set.h"
+#include "trainer/core/predictor.h"
 
 namespace tenshot::test {
 
