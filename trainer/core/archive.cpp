@@ -38,20 +38,6 @@ Integer read_little_endian(std::string_view bytes, std::size_t offset) {
   return value;
 }
 
-template <class T>
-Array packed(Array::Type type, const std::vector<T>& values, std::vector<std::int64_t> shape) {
-  Array array{type, std::move(shape), std::string(values.size() * sizeof(T), '\0')};
-  if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
-  return array;
-}
-
-template <class T>
-std::vector<T> unpacked(const Array& array) {
-  std::vector<T> values(array.bytes.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), array.bytes.data(), array.bytes.size());
-  return values;
-}
-
 /// Takes the type and the shape from an array's description. Returns the bytes that it takes of those `available`, or
 /// throws: a damaged card must not make us allocate.
 std::size_t describe(const JsonField& entry, Array& array, std::size_t available) {
@@ -73,16 +59,6 @@ std::size_t describe(const JsonField& entry, Array& array, std::size_t available
 
 }  // namespace
 
-Array to_array(const std::vector<float>& values, std::vector<std::int64_t> shape) {
-  return packed(Array::Type::float32, values, std::move(shape));
-}
-Array to_array(const std::vector<double>& values, std::vector<std::int64_t> shape) {
-  return packed(Array::Type::float64, values, std::move(shape));
-}
-Array to_array(const std::vector<std::uint8_t>& values, std::vector<std::int64_t> shape) {
-  return packed(Array::Type::uint8, values, std::move(shape));
-}
-
 const Array& Archive::array(const std::string& name, Array::Type type) const {
   const auto found = arrays_.find(name);
   if (found == arrays_.end() || found->second.type != type) {
@@ -92,20 +68,11 @@ const Array& Archive::array(const std::string& name, Array::Type type) const {
   return found->second;
 }
 
-std::vector<float> Archive::floats(const std::string& name) const {
-  return unpacked<float>(array(name, Array::Type::float32));
-}
-std::vector<double> Archive::doubles(const std::string& name) const {
-  return unpacked<double>(array(name, Array::Type::float64));
-}
 std::vector<double> Archive::numbers(const std::string& name) const {
   const auto found = arrays_.find(name);
   if (found == arrays_.end() || found->second.type != Array::Type::float32) return doubles(name);
   const std::vector<float> narrow = floats(name);
   return {narrow.begin(), narrow.end()};
-}
-std::vector<std::uint8_t> Archive::bytes(const std::string& name) const {
-  return unpacked<std::uint8_t>(array(name, Array::Type::uint8));
 }
 const std::vector<std::int64_t>& Archive::shape(const std::string& name) const {
   const auto found = arrays_.find(name);

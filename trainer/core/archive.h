@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tenshot::trainer {
@@ -18,9 +21,19 @@ struct Array {
   std::string bytes;  ///< little-endian, row-major
 };
 
-Array to_array(const std::vector<float>& values, std::vector<std::int64_t> shape);
-Array to_array(const std::vector<double>& values, std::vector<std::int64_t> shape);
-Array to_array(const std::vector<std::uint8_t>& values, std::vector<std::int64_t> shape);
+/// The type of the arrays of these numbers.
+template <class Number>
+constexpr Array::Type array_type = std::is_same_v<Number, float>    ? Array::Type::float32
+                                   : std::is_same_v<Number, double> ? Array::Type::float64
+                                                                    : Array::Type::uint8;
+
+/// Floats, doubles or bytes.
+template <class Number>
+Array to_array(const std::vector<Number>& values, std::vector<std::int64_t> shape) {
+  static_assert(array_type<Number> != Array::Type::uint8 || sizeof(Number) == 1);
+  const auto* bytes = reinterpret_cast<const char*>(values.data());
+  return {array_type<Number>, std::move(shape), std::string(bytes, values.size() * sizeof(Number))};
+}
 /// As a list, [values.size()].
 template <class Number>
 Array to_array(const std::vector<Number>& values) {
@@ -42,9 +55,9 @@ class Archive {
   void remove(const std::string& name) { arrays_.erase(name); }
   bool has(const std::string& name) const { return arrays_.count(name) != 0; }
   /// Throw FormatError when there is no array of that name and type.
-  std::vector<float> floats(const std::string& name) const;
-  std::vector<double> doubles(const std::string& name) const;
-  std::vector<std::uint8_t> bytes(const std::string& name) const;
+  std::vector<float> floats(const std::string& name) const { return values<float>(name); }
+  std::vector<double> doubles(const std::string& name) const { return values<double>(name); }
+  std::vector<std::uint8_t> bytes(const std::string& name) const { return values<std::uint8_t>(name); }
   /// An array of floats of either width.
   std::vector<double> numbers(const std::string& name) const;
   const std::vector<std::int64_t>& shape(const std::string& name) const;
@@ -56,6 +69,13 @@ class Archive {
 
  private:
   const Array& array(const std::string& name, Array::Type type) const;
+  template <class Number>
+  std::vector<Number> values(const std::string& name) const {
+    const Array& found = array(name, array_type<Number>);
+    std::vector<Number> numbers(found.bytes.size() / sizeof(Number));
+    if (!numbers.empty()) std::memcpy(numbers.data(), found.bytes.data(), found.bytes.size());
+    return numbers;
+  }
 
   std::map<std::string, Array> arrays_;
 };

@@ -3,18 +3,73 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trainer/core/archive.h"
-#include "trainer/core/json_field.h"
 
 namespace tenshot::trainer {
 
 // Reading what an archive holds. A checksum says that a file is whole, not that its writer meant well: whatever is
 // taken from one goes through here, which lets nothing pass that is no number, out of its range, of another size or of
 // another type. Every refusal is a FormatError that names the field, what was found there and what was expected.
+
+/// The values that a number may have; it is always finite.
+struct Range {
+  double least = 0;
+  double most = 0;
+};
+
+constexpr Range any_number{-1e300, 1e300};
+constexpr Range not_negative{0, 1e300};
+constexpr Range positive{1e-300, 1e300};
+constexpr Range share{0, 1};
+
+/// A value of a JSON document, and the way to it, so that a refusal says in one line where it is, what was found there
+/// and what was expected. Everything throws FormatError where the value is something else. The document outlives it.
+class JsonField {
+ public:
+  /// An archive's card. A refusal reads "its card: components[3].entry is -1, expected …".
+  explicit JsonField(const Archive& archive);
+  /// A document that a person wrote, whose texts and lists are not empty. A refusal names the file and the JSON pointer
+  /// (RFC 6901): "spec.json: /trials is 0, expected …".
+  JsonField(const nlohmann::json& document, const std::string& file);
+
+  JsonField at(const std::string& key) const;
+  std::optional<JsonField> find(const std::string& key) const;
+  /// Throws unless it is an object whose keys are all among `allowed`.
+  void only_keys(const std::vector<std::string>& allowed) const;
+  /// The entries of a list, at most `most` of them.
+  std::vector<JsonField> list(std::size_t most = 10'000'000) const;
+
+  std::string text() const;
+  std::string one_of(const std::vector<std::string>& allowed) const;
+  std::vector<std::string> texts(std::size_t most = 10'000'000) const;
+  bool boolean() const;
+  double number(Range range) const;
+  std::int64_t whole_number(std::int64_t least, std::int64_t most) const;
+  const nlohmann::json& json() const { return *json_; }
+
+  [[noreturn]] void fail(const std::string& expected) const;
+
+ private:
+  JsonField(const nlohmann::json& json, const JsonField& within, std::string path)
+      : json_(&json),
+        source_(within.source_),
+        whole_(within.whole_),
+        by_hand_(within.by_hand_),
+        path_(std::move(path)) {}
+  std::string path_to(const std::string& key) const;
+
+  const nlohmann::json* json_;
+  std::string source_;  ///< what a refusal begins with
+  const char* whole_;   ///< what the whole document is called
+  bool by_hand_;        ///< a person wrote it
+  std::string path_;
+};
 
 /// A whole array, each value in `range`; of `size` values where that is given.
 std::vector<double> checked_doubles(const Archive& archive, const std::string& name, Range range,

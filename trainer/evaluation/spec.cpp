@@ -8,7 +8,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
-#include "trainer/core/json_field.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
 
