@@ -138,8 +138,7 @@ void run_evaluate(const OptionParser& options) {
   reads_given(files, options);
   files.writes("standard output", "-");  // which may be a file
   const Joined joined = by_predictor ? compare_predictor(options, confidence) : compare_table(options);
-  const trainer::Metrics metrics = trainer::evaluate(joined.predictions.latency_ms, joined.measured_ms,
-                                                     joined.predictions.lower_ms, joined.predictions.upper_ms);
+  const trainer::Metrics metrics = trainer::evaluate(joined.predictions, joined.measured_ms);
   if (options.has("json")) {
     const nlohmann::json found = trainer::to_json(metrics, joined.quantity);
     for (const auto& [key, value] : found.items()) outcome.set(key, value);

@@ -46,21 +46,6 @@ std::int64_t tied_pairs(std::size_t size, Equal equal_to_previous) {
   return pairs;
 }
 
-/// visit(name, value) for each of them.
-template <class AnyMetrics, class Visit>
-void each_metric(AnyMetrics& metrics, const Visit& visit) {
-  visit("acc1", metrics.acc1);
-  visit("acc5", metrics.acc5);
-  visit("acc10", metrics.acc10);
-  visit("rmse_ms", metrics.rmse_ms);
-  visit("rmspe", metrics.rmspe);
-  visit("mape", metrics.mape);
-  visit("spearman", metrics.spearman);
-  visit("kendall", metrics.kendall);
-  visit("coverage", metrics.coverage);
-  visit("mean_relative_width", metrics.mean_relative_width);
-}
-
 }  // namespace
 
 double kendall(const std::vector<double>& a, const std::vector<double>& b) {
@@ -127,19 +112,19 @@ Metrics evaluate(const std::vector<double>& predicted_ms, const std::vector<doub
 
 nlohmann::json to_json(const Metrics& metrics, datasets::Quantity quantity) {
   nlohmann::json json = {{"architectures", metrics.architectures}};
-  each_metric(metrics, [&](const char* name, double value) {
+  for (const auto& [name, metric] : named_metrics) {
+    const double value = metrics.*metric;
     json[datasets::in_words_of(quantity, name)] = std::isnan(value) ? nlohmann::json(nullptr) : nlohmann::json(value);
-  });
+  }
   return json;
 }
 
 Metrics metrics_from_json(const nlohmann::json& json) {
   Metrics metrics;
   metrics.architectures = json.at("architectures");
-  each_metric(metrics, [&](const char* name, double& value) {
-    const nlohmann::json& found = json.at(name);
-    value = found.is_null() ? nan : found.get<double>();
-  });
+  for (const auto& [name, metric] : named_metrics) {
+    metrics.*metric = json.at(name).is_null() ? nan : json.at(name).get<double>();
+  }
   return metrics;
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <utility>
 #include <vector>
 
 #include "datasets/tables/quantity.h"
+#include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
 
@@ -24,10 +27,28 @@ struct Metrics {
   double mean_relative_width = 0;  ///< mean of (upper − lower)/ŷ; NaN without intervals
 };
 
+/// The names of all, as files have them.
+constexpr std::array<std::pair<const char*, double Metrics::*>, 10> named_metrics = {
+    {{"acc1", &Metrics::acc1},
+     {"acc5", &Metrics::acc5},
+     {"acc10", &Metrics::acc10},
+     {"rmse_ms", &Metrics::rmse_ms},
+     {"rmspe", &Metrics::rmspe},
+     {"mape", &Metrics::mape},
+     {"spearman", &Metrics::spearman},
+     {"kendall", &Metrics::kendall},
+     {"coverage", &Metrics::coverage},
+     {"mean_relative_width", &Metrics::mean_relative_width}}};
+
 /// All of them. `lower_ms` and `upper_ms` may be empty. Throws InputError when there is nothing to compare or lengths
 /// differ.
 Metrics evaluate(const std::vector<double>& predicted_ms, const std::vector<double>& measured_ms,
                  const std::vector<double>& lower_ms = {}, const std::vector<double>& upper_ms = {});
+
+/// The same of predictions, with their intervals where they have some.
+inline Metrics evaluate(const Predictions& found, const std::vector<double>& measured_ms) {
+  return evaluate(found.latency_ms, measured_ms, found.lower_ms, found.upper_ms);
+}
 
 /// Share of |predicted − measured| ≤ bound · measured.
 double error_bound_accuracy(const std::vector<double>& predicted_ms, const std::vector<double>& measured_ms,

@@ -60,10 +60,6 @@ std::string descriptor_used(const PoolModel& model, const AdaptationSet& set, co
   return card.contains("descriptor_used") ? card.at("descriptor_used").get<std::string>() : model.descriptor_kind();
 }
 
-Metrics compared(const Predictions& found, const std::vector<double>& measured_ms) {
-  return evaluate(found.latency_ms, measured_ms, found.lower_ms, found.upper_ms);
-}
-
 /// The geometric mean of what `count` adaptations predict, of which the first has predicted `first`. No intervals.
 Predictions ensemble_mean(const PoolModel& model, const AdaptationSet& set, AdaptOptions options, int count,
                           const std::vector<Architecture>& architectures, const Predictions& first) {
@@ -198,10 +194,10 @@ CellResult run_cell(const Experiment& experiment, const GridCell& cell, const Po
   if (method.ensemble > 1) {
     result.predictions = ensemble_mean(model, set, options, method.ensemble, architectures, result.predictions);
   }
-  result.metrics = compared(result.predictions, result.measured_ms);
+  result.metrics = evaluate(result.predictions, result.measured_ms);
   for (const double confidence : predictor->has_intervals() ? confidences : std::vector<double>()) {
     result.calibration[confidence] =
-        compared(predictor->predict(architectures, confidence), result.measured_ms).coverage;
+        evaluate(predictor->predict(architectures, confidence), result.measured_ms).coverage;
   }
   if (cell.trial > 0) {
     result.measured_ms.clear();

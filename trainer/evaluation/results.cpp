@@ -123,20 +123,17 @@ std::string results_csv(const ExperimentResults& results) {
   for (std::size_t c = 0; c < results.cells.size(); ++c) {
     const GridCell& cell = experiment.cells[c];
     const CellResult& result = results.cells[c];
-    const Metrics& m = result.metrics;
     const Method& method = experiment.method(cell);
     const bool network = predictor_row(method.predictor).adapts_by("clones");
-    text += joined(std::vector<std::string>{field(experiment.spec.name), std::to_string(cell.trial + 1),
-                                            std::to_string(experiment.spec.seed_of(cell.trial)),
-                                            choice_fields(experiment.spec, cell), field(method.name), method.predictor,
-                                            network ? method.mode : "", field(result.descriptor),
-                                            counter_source(result.descriptor, experiment.data.train.devices),
-                                            std::to_string(result.measured), std::to_string(m.architectures)},
-                   ",");
-    for (const double value : {m.acc1, m.acc5, m.acc10, m.rmse_ms, m.rmspe, m.mape, m.spearman, m.kendall, m.coverage,
-                               m.mean_relative_width}) {
-      text += ',' + field(value);
-    }
+    text +=
+        joined(std::vector<std::string>{field(experiment.spec.name), std::to_string(cell.trial + 1),
+                                        std::to_string(experiment.spec.seed_of(cell.trial)),
+                                        choice_fields(experiment.spec, cell), field(method.name), method.predictor,
+                                        network ? method.mode : "", field(result.descriptor),
+                                        counter_source(result.descriptor, experiment.data.train.devices),
+                                        std::to_string(result.measured), std::to_string(result.metrics.architectures)},
+               ",");
+    for (const auto& [name, metric] : named_metrics) text += ',' + field(result.metrics.*metric);
     text += ',' + constants + '\n';
   }
   return text;

@@ -29,16 +29,6 @@ std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
   return std::make_unique<FeedForwardPredictor>(archive);
 }
 
-PredictorRow row_of(const char* name, const char* meaning, PredictorRow::LoadModel load_model,
-                    PredictorRow::LoadPredictor load_predictor) {
-  PredictorRow row;
-  row.name = name;
-  row.meaning = meaning;
-  row.load_model = std::move(load_model);
-  row.load_predictor = load_predictor;
-  return row;
-}
-
 /// A predictor that learns from a pool, by the settings that it declares.
 template <class Settings, class Train>
 PredictorRow learned(PredictorRow row, const Declaration<Settings>& declaration, [[maybe_unused]] Train train) {
@@ -56,19 +46,18 @@ PredictorRow learned(PredictorRow row, const Declaration<Settings>& declaration,
 /// A predictor that has no settings, and is made from its pool when it is trained and when it is loaded.
 template <class Make>
 PredictorRow made(const char* name, const char* meaning, Make make, PredictorRow::LoadPredictor load_predictor) {
-  const auto load_model = [make](const Archive& archive) { return make(get_pool(archive)); };
-  PredictorRow row = row_of(name, meaning, load_model, load_predictor);
+  PredictorRow row{name, meaning, [make](const Archive& archive) { return make(get_pool(archive)); }, load_predictor};
   row.train = [make](const datasets::Pool& pool, const nlohmann::json&, const TrainingControl&) { return make(pool); };
   return row;
 }
 
 PredictorRow structured_row() {
-  PredictorRow row = learned(
-      row_of("structured",
-             "operator costs and the runtime's execution structure, with intervals (the default for nasbench201)",
-             load_structured, load_structured_predictor),
-      declared(StructuredSettings()),
-      [](const auto& pool, const auto& settings, const auto&) { return train_structured(pool, settings); });
+  PredictorRow row =
+      learned({"structured",
+               "operator costs and the runtime's execution structure, with intervals (the default for nasbench201)",
+               load_structured, load_structured_predictor},
+              declared(StructuredSettings()),
+              [](const auto& pool, const auto& settings, const auto&) { return train_structured(pool, settings); });
   row.richest_descriptor = "in-network";
   row.keeps_knowledge = true;
   row.adapt_options = {"like"};
@@ -77,8 +66,8 @@ PredictorRow structured_row() {
 
 PredictorRow operators_row() {
   PredictorRow row =
-      learned(row_of("operators", "costs of each kind of operator, with intervals (the default for every other space)",
-                     load_operators, load_operators_predictor),
+      learned({"operators", "costs of each kind of operator, with intervals (the default for every other space)",
+               load_operators, load_operators_predictor},
               declared(OperatorsSettings()),
               [](const auto& pool, const auto& settings, const auto&) { return train_operators(pool, settings); });
   row.needs_decisions = false;
@@ -91,7 +80,7 @@ PredictorRow operators_row() {
 PredictorRow network_row(const char* name, const char* meaning, PredictorRow::LoadModel load_model,
                          const Declaration<MapleEdgeSettings>& declaration, decltype(train_maple_edge)* train,
                          const char* richest_descriptor = "counters") {
-  PredictorRow row = learned(row_of(name, meaning, load_model, load_feed_forward), declaration, train);
+  PredictorRow row = learned({name, meaning, load_model, load_feed_forward}, declaration, train);
   row.richest_descriptor = richest_descriptor;
   row.adapt_options = {"clones", "mode"};
   row.adapt_keys = {"clones", "mode", "ensemble"};
@@ -115,7 +104,7 @@ std::vector<PredictorRow> make_registry() {
                   plain_options(), train_maple_edge),
       network_row("maple", "that network without MAPLE-Edge's additions", load_maple_edge, maple_options(),
                   train_maple_edge),
-      learned(row_of("help", "HELP's meta-learned network", load_help, load_feed_forward), declared(HelpSettings()),
+      learned({"help", "HELP's meta-learned network", load_help, load_feed_forward}, declared(HelpSettings()),
               train_help),
       made("transfer", "a line through the latencies of the pool's device-runtime that ranks most alike", make_transfer,
            load_structured_predictor),
@@ -127,8 +116,8 @@ std::vector<PredictorRow> make_registry() {
       linear_row("look-up", "the sum of the operators' own latencies and a fitted backbone", true),
       linear_row("additive", "a cost for every option, fitted to the device's own measurements by ridge regression",
                  true),
-      row_of("kernels", "the sum of a network's kernels, learned from kernels measured on the device", nullptr,
-             load_kernels_predictor),
+      {"kernels", "the sum of a network's kernels, learned from kernels measured on the device", nullptr,
+       load_kernels_predictor},
   };
 }
 

@@ -22,8 +22,11 @@ struct PredictorRow {
   using LoadPredictor = std::unique_ptr<Predictor> (*)(const Archive& archive);
 
   std::string name;
-  std::string meaning;               ///< one line for `--help`
-  std::vector<OptionText> settings;  ///< what training can be told: keys of an experiment, options of `tenshot train`
+  std::string meaning;                     ///< one line for `--help`
+  LoadModel load_model = nullptr;          ///< from a pool checkpoint
+  LoadPredictor load_predictor = nullptr;  ///< from a predictor file
+  /// What training can be told: keys of an experiment, options of `tenshot train`.
+  std::vector<OptionText> settings = {};
   /// All settings, the default where `given` says nothing. Throws BadOption.
   std::function<nlohmann::json(const nlohmann::json& given)> complete = [](const auto&) {
     return nlohmann::json::object();
@@ -31,9 +34,7 @@ struct PredictorRow {
   /// Trains with some settings, or all. Nothing for a predictor that does not learn from a pool.
   std::function<std::unique_ptr<PoolModel>(const datasets::Pool& pool, const nlohmann::json& settings,
                                            const TrainingControl& control)>
-      train;
-  LoadModel load_model = nullptr;               ///< from a pool checkpoint
-  LoadPredictor load_predictor = nullptr;       ///< from a predictor file
+      train = nullptr;
   std::vector<std::string> adapt_options = {};  ///< options of `tenshot adapt` that only some predictors have
   std::vector<std::string> adapt_keys = {};     ///< the same of an experiment's method (trainer/evaluation/spec.h)
   std::string richest_descriptor = "counters";  ///< what of a descriptor it can use at most

@@ -42,9 +42,7 @@ AdaptationSet others_of(const datasets::MeasuredSource& all, const AdaptationSet
 /// What could not be used of a file, for the page; empty: nothing.
 std::string left_out_of(const datasets::MeasuredSource& source) {
   if (!source.kit || source.kit->findings.empty()) return source.findings.summary();
-  const std::size_t count = source.left_out();
-  return std::to_string(count) + (count == 1 ? " doubtful or unusable result, " : " doubtful or unusable results, ") +
-         source.kit->findings.front().message;
+  return counted(source.left_out(), "doubtful or unusable result") + ", " + source.kit->findings.front().message;
 }
 
 /// What the card says of where the predictor comes from and of what it promises.
@@ -110,27 +108,25 @@ bool contradicts(double share, std::size_t all) {
   return all >= 5 && share < 0.85 && share < judged_confidence - 3 * deviation;
 }
 
-Metrics compared(const Device& device, const Predictions& found) {
-  return evaluate(found.latency_ms, device.others.latency_ms, found.lower_ms, found.upper_ms);
-}
+Metrics metrics_of(const Device& device) { return evaluate(device.of_others, device.others.latency_ms); }
 
 /// How far to trust the predictor, and what the measurements say of that which it was not adapted on.
 void add_verdict(Page& page, const Device& device) {
   const std::size_t used = device.used.latency_ms.size(), others = device.others.latency_ms.size();
-  const std::string from = std::to_string(used) + (used == 1 ? " measurement" : " measurements"),
+  const std::string from = counted(used, "measurement"),
                     within = "within ±" + decimals(100 * device.promise, 100 * device.promise < 9.5 ? 1 : 0) + " %";
   const bool promises = !std::isnan(device.promise);
   std::string contradicted, checked;
   if (others > 0) {
-    const Metrics metrics = compared(device, device.of_others);
+    const Metrics metrics = metrics_of(device);
     const double kept = error_bound_accuracy(device.of_others.latency_ms, device.others.latency_ms, device.promise);
     if (promises && contradicts(kept, others)) {
       contradicted = "nine of ten predictions were expected " + within;
     } else if (promises && contradicts(metrics.coverage, others)) {
       contradicted = "nine of ten intervals were expected to hold, and " + percent(metrics.coverage) + " do";
     }
-    checked = "Checked on " + std::to_string(others) + (others == 1 ? " network" : " networks") +
-              " that it was not adapted on: " + percent(metrics.acc10) + " of the predictions are within ±10 %";
+    checked = "Checked on " + counted(others, "network") + " that it was not adapted on: " + percent(metrics.acc10) +
+              " of the predictions are within ±10 %";
     if (promises) {
       checked += ", " + percent(kept) + " " + within + ", and " + percent(metrics.coverage) +
                  " of the intervals that nine of ten should hold do";
@@ -155,10 +151,9 @@ void add_facts(Page& page, const Device& device) {
   facts.insert(facts.end(), {{"predicts", device.quantity() + " in " + device.unit()},
                              {"networks", "space " + std::string(device.space().name())},
                              {"predictor", std::string(device.predictor.kind())},
-                             {"pool", std::to_string(device.pool_devices.size()) +
-                                          (device.pool_devices.size() == 1 ? " device-runtime" : " device-runtimes")}});
+                             {"pool", counted(device.pool_devices.size(), "device-runtime")}});
   if (!device.others.latency_ms.empty()) {
-    const Metrics metrics = compared(device, device.of_others);
+    const Metrics metrics = metrics_of(device);
     facts.emplace_back("checked within ±5 %", percent(metrics.acc5));
     facts.emplace_back("mean error", percent(metrics.mape));
     if (!std::isnan(metrics.spearman)) facts.emplace_back("Spearman's ρ", decimals(metrics.spearman, 3));
@@ -190,7 +185,7 @@ void add_comparison(Page& page, const Device& device) {
       {{"predicted-against-measured",
         scatter_plot(series, "Predicted against measured " + device.quantity() + ", with the band of ten percent",
                      device.predictor.quantity()),
-        std::to_string(used) + (used == 1 ? " network" : " networks") + " adapted on" +
+        counted(used, "network") + " adapted on" +
             (others == 0 ? std::string() : ", " + std::to_string(others) + " others")}});
   if (others == 0) return;
   page.figure("How large the errors are",
@@ -205,7 +200,7 @@ void add_intervals(Page& page, const Device& device) {
   Series line{"held"};
   for (int asked = 50; asked <= 95; asked += 5) {
     const Predictions found = device.predictor.predict(device.others.architectures, asked / 100.0);
-    line.marks.push_back({static_cast<double>(asked), 100 * compared(device, found).coverage});
+    line.marks.push_back({static_cast<double>(asked), 100 * evaluate(found, device.others.latency_ms).coverage});
   }
   page.figure(
       "Do the intervals hold?",
