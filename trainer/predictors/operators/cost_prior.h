@@ -6,7 +6,7 @@
 
 #include "trainer/core/options.h"
 #include "trainer/predictors/operators/cost_library.h"
-#include "trainer/predictors/posterior/mixture_options.h"
+#include "trainer/predictors/posterior/mixture.h"
 
 namespace tenshot::trainer::operators {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/predictors/posterior/mixture_options.h"
+#include "trainer/predictors/posterior/mixture.h"
 
 // The posterior of a device-runtime, from features to intervals.
 //

@@ -12,7 +12,7 @@
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/posterior/intervals.h"
-#include "trainer/predictors/posterior/mixture_options.h"
+#include "trainer/predictors/posterior/mixture.h"
 
 namespace tenshot::trainer::structured {
 
