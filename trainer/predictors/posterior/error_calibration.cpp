@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 
 namespace tenshot::trainer {
@@ -62,10 +63,9 @@ std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most) {
 }
 
 std::vector<std::size_t> left_out_part_of(std::size_t networks) {
-  std::vector<std::size_t> part(networks);
-  for (std::size_t n = 0; n < networks; ++n) part[n] = n % left_out_parts;
-  Rng rng(1);
-  rng.shuffle(part);
+  std::vector<std::size_t> part = numbers_below(networks);
+  for (std::size_t& number : part) number %= left_out_parts;
+  Rng(1).shuffle(part);
   return part;
 }
 

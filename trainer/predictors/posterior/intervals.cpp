@@ -8,9 +8,8 @@
 namespace tenshot::trainer {
 
 void put_calibration(Archive& archive, const IntervalCalibration& calibration) {
-  const auto count = static_cast<std::int64_t>(calibration.probabilities.size());
-  archive.put("calibration.probabilities", to_array(calibration.probabilities, {count}));
-  archive.put("calibration.quantiles", to_array(calibration.quantiles, {count}));
+  archive.put("calibration.probabilities", to_array(calibration.probabilities));
+  archive.put("calibration.quantiles", to_array(calibration.quantiles));
 }
 
 IntervalCalibration get_calibration(const Archive& archive) {
