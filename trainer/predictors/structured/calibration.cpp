@@ -12,8 +12,6 @@
 namespace tenshot::trainer::structured {
 namespace {
 
-using nasbench::Architecture;
-
 datasets::LatencyMatrix part_of(const datasets::LatencyMatrix& all, const std::vector<std::size_t>& places) {
   datasets::LatencyMatrix part;
   part.latency_ms.resize(all.latency_ms.size());
@@ -30,59 +28,44 @@ struct HeldOut {
   std::vector<std::string> family;
 };
 
-std::vector<HeldOut> each_alone(const std::vector<std::string>& devices) {
-  std::vector<HeldOut> held_out;
-  for (std::size_t d = 0; d < devices.size(); ++d) held_out.push_back({d, {devices[d]}});
-  return held_out;
-}
-
-/// Devices in a drawn order, one of each family before the second of any.
-std::vector<HeldOut> sampled_families(const std::vector<std::string>& devices,
-                                      const StructuredCalibrationOptions& options) {
+/// Every device alone; or of a large library some in a drawn order, each with its family, one of each family before the
+/// second of any.
+std::vector<HeldOut> held_out_devices(const std::vector<std::string>& devices,
+                                      const StructuredCalibrationOptions& options, bool every_alone) {
   std::map<std::size_t, std::vector<std::size_t>> members;
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    members[options.families.empty() ? d : options.families[d]].push_back(d);
+    members[every_alone || options.families.empty() ? d : options.families[d]].push_back(d);
   }
   std::vector<std::vector<std::size_t>> families;
   for (auto& [number, of_family] : members) families.push_back(std::move(of_family));
-  constexpr std::uint64_t stream = 1000;  // repeats have those from 0
-  Rng rng(options.seed, stream);
-  rng.shuffle(families);
-  for (std::vector<std::size_t>& of_family : families) rng.shuffle(of_family);
+  if (!every_alone) {
+    constexpr std::uint64_t stream = 1000;  // repeats have those from 0
+    Rng rng(options.seed, stream);
+    rng.shuffle(families);
+    for (std::vector<std::size_t>& of_family : families) rng.shuffle(of_family);
+  }
   std::vector<HeldOut> held_out;
-  const std::size_t count = std::min(devices.size(), options.most_devices);
+  const std::size_t count = every_alone ? devices.size() : std::min(devices.size(), options.most_devices);
   for (std::size_t round = 0; held_out.size() < count; ++round) {
     for (const std::vector<std::size_t>& of_family : families) {
       if (round >= of_family.size() || held_out.size() == count) continue;
-      HeldOut one{of_family[round], {}};
-      for (const std::size_t d : of_family) one.family.push_back(devices[d]);
-      held_out.push_back(std::move(one));
+      held_out.push_back({of_family[round], {}});
+      for (const std::size_t d : of_family) held_out.back().family.push_back(devices[d]);
     }
   }
   return held_out;
 }
 
-/// Standardised errors on one held-out device, over at most `most_predicted` architectures.
-void collect_errors(const StructuredLibrary& rest, const datasets::LatencyMatrix& pool,
-                    const nasbench::StructureTable& table, const std::vector<double>& latency_ms,
-                    const std::vector<std::size_t>& chosen, const StructuredPosteriorOptions& options,
-                    std::size_t most_predicted, std::vector<double>& errors) {
-  AdaptationSet set;
-  set.whole_milliseconds = datasets::are_whole_milliseconds(latency_ms);
-  for (const std::size_t c : chosen) {
-    if (!std::isfinite(latency_ms[c])) continue;
-    set.add(pool.architectures[c], latency_ms[c]);
+/// Of the architectures of `table` that were measured.
+std::vector<LeftOutError> errors_of(const StructuredPosterior& posterior, const nasbench::StructureTable& table,
+                                    const std::vector<double>& measured_ms) {
+  const LogLatency predicted = predict(posterior, table);
+  std::vector<LeftOutError> errors;
+  for (std::size_t a = 0; a < table.size; ++a) {
+    if (!std::isfinite(measured_ms[a])) continue;
+    errors.push_back({std::log(measured_ms[a]) - predicted.mean[a], predicted.deviation[a]});
   }
-  if (set.architectures.empty()) return;
-  const StructuredPosterior posterior = adapt(rest, set, options);
-  const std::vector<std::size_t> some = evenly_spaced(latency_ms.size(), most_predicted);
-  const bool all = some.size() == latency_ms.size();
-  const LogLatency predicted = predict(posterior, all ? table : rest.model->table(part_of(pool, some).architectures));
-  for (std::size_t i = 0; i < some.size(); ++i) {
-    const double truth_ms = latency_ms[some[i]];
-    if (!std::isfinite(truth_ms)) continue;
-    errors.push_back(standardised(std::log(truth_ms) - predicted.mean[i], predicted.deviation[i]));
-  }
+  return errors;
 }
 
 }  // namespace
@@ -97,24 +80,35 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
     if (library.model->space().connected(latencies.architectures[a])) connected.push_back(a);
   }
   const datasets::LatencyMatrix pool = part_of(latencies, connected);
-  const nasbench::StructureTable table = library.model->table(pool.architectures);
-  const sampling::LatencyCovariance prior = prior_covariance(library, table, posterior_options);
-  std::vector<std::size_t> candidates = numbers_below(pool.architectures.size());
-  if (candidates.size() < 2 * options.samples) return {};
-
+  const std::size_t count = connected.size();
+  if (count < 2 * options.samples) return {};
+  const sampling::LatencyCovariance prior =
+      prior_covariance(library, library.model->table(pool.architectures), posterior_options);
   const bool exhaustive = library.cluster_of.empty();
-  const std::vector<HeldOut> held_out = exhaustive ? each_alone(devices) : sampled_families(devices, options);
-  const std::size_t predicted = exhaustive ? candidates.size() : options.most_architectures;
+  const datasets::LatencyMatrix predicted =
+      part_of(pool, evenly_spaced(count, exhaustive ? count : options.most_architectures));
+  const nasbench::StructureTable table = library.model->table(predicted.architectures);
+  const std::vector<HeldOut> held_out = held_out_devices(devices, options, exhaustive);
   std::vector<std::vector<double>> errors(held_out.size());
   sampling::InformationOptions planning;
   planning.noise = posterior_options.planning_noise;
   for (std::size_t repeat = 0; repeat < options.repeats; ++repeat) {
     Rng rng(options.seed, repeat);
-    const std::vector<std::size_t> chosen =
-        sampling::choose_informative(prior, candidates, options.samples, rng, planning);
+    const datasets::LatencyMatrix chosen =
+        part_of(pool, sampling::choose_informative(prior, numbers_below(count), options.samples, rng, planning));
     for (std::size_t h = 0; h < held_out.size(); ++h) {
-      collect_errors(without(library, held_out[h].family), pool, table, pool.latency_ms[held_out[h].device], chosen,
-                     posterior_options, predicted, errors[h]);
+      const std::size_t device = held_out[h].device;
+      AdaptationSet set;
+      set.whole_milliseconds = datasets::are_whole_milliseconds(pool.latency_ms[device]);
+      for (std::size_t c = 0; c < chosen.architectures.size(); ++c) {
+        const double latency_ms = chosen.latency_ms[device][c];
+        if (std::isfinite(latency_ms)) set.add(chosen.architectures[c], latency_ms);
+      }
+      if (set.architectures.empty()) continue;
+      const StructuredPosterior posterior = adapt(without(library, held_out[h].family), set, posterior_options);
+      for (const LeftOutError& e : errors_of(posterior, table, predicted.latency_ms[device])) {
+        errors[h].push_back(standardised(e.error, e.deviation));
+      }
     }
   }
   return calibration_of(errors);
@@ -148,12 +142,9 @@ OwnFits own_fits(const nasbench::StructureModel& model, const datasets::Pool& po
     const datasets::LatencyMatrix truth = part_of(all, left_out);
     const nasbench::StructureTable table = model.table(truth.architectures);
     for (const std::size_t d : devices) {
-      const LogLatency predicted = predict(known_posterior(library, ids[d], options), table);
-      for (std::size_t i = 0; i < left_out.size(); ++i) {
-        const double truth_ms = truth.latency_ms[d][i];
-        if (!std::isfinite(truth_ms)) continue;
-        errors[d].push_back({std::log(truth_ms) - predicted.mean[i], predicted.deviation[i]});
-      }
+      const std::vector<LeftOutError> found =
+          errors_of(known_posterior(library, ids[d], options), table, truth.latency_ms[d]);
+      errors[d].insert(errors[d].end(), found.begin(), found.end());
     }
   }
   std::vector<std::size_t> networks;
