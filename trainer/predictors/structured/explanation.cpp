@@ -1,11 +1,10 @@
 #include "trainer/predictors/structured/explanation.h"
 
 #include <map>
-#include <tuple>
-#include <utility>
 
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/posterior/latency_solver.h"
@@ -15,47 +14,6 @@ namespace tenshot::trainer::structured {
 namespace {
 
 constexpr double believed = 1e-3;
-
-std::vector<DeviceCosts::Structure> structure_beliefs(const StructuredPosterior& posterior) {
-  std::vector<double> weights(posterior.model->structures().size(), 0);
-  for (const Component& component : posterior.components) weights[component.structure] += component.weight;
-  std::vector<DeviceCosts::Structure> beliefs;
-  for (std::size_t s = 0; s < weights.size(); ++s) {
-    const nasbench::Structure& structure = posterior.model->structures()[s];
-    if (weights[s] >= believed) beliefs.push_back({structure.name, structure.meaning, weights[s]});
-  }
-  std::stable_sort(beliefs.begin(), beliefs.end(),
-                   [](const auto& a, const auto& b) { return a.probability > b.probability; });
-  return beliefs;
-}
-
-/// Adds the cost of feature `f` over the components whose structure uses it, if that is believed.
-void add_cost(const StructuredPosterior& posterior, std::size_t f, std::vector<PartCost>& costs) {
-  const auto index = static_cast<Eigen::Index>(f);
-  double weight = 0, sum = 0, square = 0;
-  for (const Component& component : posterior.components) {
-    if (!posterior.model->structures()[component.structure].uses[f]) continue;
-    const double mean = component.costs_ms[index];
-    weight += component.weight;
-    sum += component.weight * mean;
-    square += component.weight * (mean * mean + component.covariance_ms2(index, index));
-  }
-  if (weight < believed) return;
-  const double mean = sum / weight;
-  costs.push_back(
-      {posterior.model->features()[f].name, "", mean, std::sqrt(std::max(square / weight - mean * mean, 0.0))});
-}
-
-double median_noise(const StructuredPosterior& posterior) {
-  std::map<double, double> weights;
-  for (const Component& component : posterior.components) weights[component.noise] += component.weight;
-  double below = 0;
-  for (const auto& [noise, weight] : weights) {
-    below += weight;
-    if (below >= 0.5) return noise;
-  }
-  return weights.empty() ? 0 : weights.rbegin()->first;
-}
 
 /// Compares the measurements with what each device of the pool takes for the same networks: where they are tens of
 /// times apart from all devices, the unit is probably another.
@@ -130,49 +88,65 @@ void suspect_content(const nasbench::SearchSpace& space, const AdaptationSet& se
   }
 }
 
-/// What one measured an operator at, and the other another resolution of the same operator; 0: none.
+/// Warns of the first operator that a descriptor has at another resolution than `device` of the pool; whether there is
+/// one.
 template <class Measured>
-std::pair<int, int> unlike_resolutions(const std::vector<Measured>& own, const std::vector<Measured>& others) {
+bool warn_of_resolution(const std::vector<Measured>& own, const std::vector<Measured>& others,
+                        const std::string& device, std::vector<Remark>& warnings) {
   for (const Measured& entry : own) {
     for (const Measured& other : others) {
       if (!nasbench::same_at_any_resolution(entry.key, other.key) || entry.key == other.key) continue;
-      return {entry.key.resolution(), other.key.resolution()};
+      warnings.push_back({"the descriptor's operators were measured at a resolution of " +
+                              std::to_string(entry.key.resolution()) + " where those of " + device +
+                              " of the pool were at " + std::to_string(other.key.resolution()) +
+                              ": their costs are taken as they are; measure them at the pool's, or leave the "
+                              "descriptor out",
+                          true});
+      return true;
     }
   }
-  return {0, 0};
-}
-
-/// A sentence where the descriptor's operators ran at another resolution than the pool's; else empty.
-std::string resolution_warning(const datasets::Pool& pool, const datasets::HardwareDescriptor& descriptor) {
-  for (const datasets::DeviceRuntime& device : pool.devices) {
-    auto [own, theirs] = unlike_resolutions(descriptor.operators, device.descriptor.operators);
-    if (own == 0) std::tie(own, theirs) = unlike_resolutions(descriptor.in_network, device.descriptor.in_network);
-    if (own == 0) continue;
-    return "the descriptor's operators were measured at a resolution of " + std::to_string(own) + " where those of " +
-           device.id + " of the pool were at " + std::to_string(theirs) +
-           ": their costs are taken as they are; measure them at the pool's, or leave the descriptor out";
-  }
-  return "";
+  return false;
 }
 
 }  // namespace
 
-Explanation explain(const StructuredPosterior& posterior) {
-  Explanation explanation;
-  explanation.structures = structure_beliefs(posterior);
-  explanation.noise = median_noise(posterior);
-  for (std::size_t f = 0; f < posterior.model->features().size(); ++f) add_cost(posterior, f, explanation.costs);
-  return explanation;
+DeviceCosts explain(const StructuredPosterior& posterior) {
+  const auto& structures = posterior.model->structures();
+  std::vector<double> weights(structures.size(), 0);
+  for (const Component& component : posterior.components) weights[component.structure] += component.weight;
+  DeviceCosts found;
+  for (std::size_t s = 0; s < weights.size(); ++s) {
+    if (weights[s] >= believed) found.structures.push_back({structures[s].name, structures[s].meaning, weights[s]});
+  }
+  std::stable_sort(found.structures.begin(), found.structures.end(),
+                   [](const auto& a, const auto& b) { return a.probability > b.probability; });
+  for (std::size_t f = 0; f < posterior.model->features().size(); ++f) {
+    const auto index = static_cast<Eigen::Index>(f);
+    double weight = 0, sum = 0, square = 0;  // over the components whose structure uses the feature
+    for (const Component& component : posterior.components) {
+      if (!structures[component.structure].uses[f]) continue;
+      const double mean = component.costs_ms[index];
+      weight += component.weight;
+      sum += component.weight * mean;
+      square += component.weight * (mean * mean + component.covariance_ms2(index, index));
+    }
+    if (weight < believed) continue;
+    const double mean = sum / weight;
+    found.costs.push_back(
+        {posterior.model->features()[f].name, "", mean, std::sqrt(std::max(square / weight - mean * mean, 0.0))});
+  }
+  return found;
 }
 
-Explanation explain(const StructuredPosterior& posterior, const StructuredLibrary& library) {
-  Explanation explanation = explain(posterior);
-  std::vector<double> entry_weights(library.entries.size() + 1, 0);
-  for (const Component& component : posterior.components) entry_weights[component.entry] += component.weight;
-  const auto heaviest = std::max_element(entry_weights.begin(), entry_weights.end());
-  const auto entry = static_cast<std::size_t>(heaviest - entry_weights.begin());
-  explanation.nearest_device = entry < library.entries.size() ? library.entries[entry].device : "";
-  return explanation;
+double median_noise(const StructuredPosterior& posterior) {
+  std::map<double, double> weights;
+  for (const Component& component : posterior.components) weights[component.noise] += component.weight;
+  double below = 0;
+  for (const auto& [noise, weight] : weights) {
+    below += weight;
+    if (below >= 0.5) return noise;
+  }
+  return weights.empty() ? 0 : weights.rbegin()->first;
 }
 
 std::vector<std::string> suspicions(const StructuredLibrary& library, const AdaptationSet& set,
@@ -187,24 +161,25 @@ std::vector<std::string> suspicions(const StructuredLibrary& library, const Adap
 std::vector<Remark> explanation_lines(const StructuredPosterior& posterior, const StructuredLibrary& library,
                                       const AdaptationSet& set, const std::vector<nasbench::Architecture>& others,
                                       bool milliseconds) {
-  const Explanation explained = explain(posterior, library);
-  std::vector<Remark> lines;
-  std::string structures;
-  for (std::size_t i = 0; i < explained.structures.size() && i < 3; ++i) {
-    const DeviceCosts::Structure& belief = explained.structures[i];
-    structures +=
-        (i == 0 ? "" : "; ") + whole_percent(belief.probability) + " " + belief.name + " (" + belief.meaning + ")";
+  const DeviceCosts explained = explain(posterior);
+  std::vector<std::string> structures, costs;
+  for (const DeviceCosts::Structure& belief : explained.structures) {
+    if (structures.size() == 3) break;
+    structures.push_back(whole_percent(belief.probability) + " " + belief.name + " (" + belief.meaning + ")");
   }
-  lines.push_back({"What the runtime executes: " + structures});
-  std::string costs;
   for (const PartCost& cost : explained.costs) {
-    costs += (costs.empty() ? "" : ", ") + cost.name + " " + significant_digits(cost.cost_ms, 3) + " ms" + " ± " +
-             significant_digits(cost.deviation_ms, 3) + " ms";
+    costs.push_back(cost.name + " " + significant_digits(cost.cost_ms, 3) + " ms ± " +
+                    significant_digits(cost.deviation_ms, 3) + " ms");
   }
-  lines.push_back({"Costs of one occurrence in the cell: " + costs});
-  const std::string& device = explained.nearest_device;
-  lines.push_back({"Noise of a measurement: " + whole_percent(explained.noise) + "; " +
-                   (device.empty() ? "as its descriptor says" : "most like " + device + " of the pool")});
+  std::vector<Remark> lines = {{"What the runtime executes: " + joined(structures, "; ")},
+                               {"Costs of one occurrence in the cell: " + joined(costs)}};
+  std::vector<double> weights(library.entries.size() + 1, 0);  // of the entries, then of what the descriptor says
+  for (const Component& component : posterior.components) weights[component.entry] += component.weight;
+  const auto nearest = static_cast<std::size_t>(std::max_element(weights.begin(), weights.end()) - weights.begin());
+  const bool described = nearest == library.entries.size();
+  lines.push_back(
+      {"Noise of a measurement: " + whole_percent(median_noise(posterior)) + "; " +
+       (described ? "as its descriptor says" : "most like " + library.entries[nearest].device + " of the pool")});
   constexpr std::size_t further = 10;
   if (others.size() >= further && !set.architectures.empty()) {
     const std::vector<double> deviation = expected_deviation(posterior, library.model->table(others), further);
@@ -235,8 +210,14 @@ std::vector<Remark> pool_warnings(const datasets::Pool& pool, const datasets::Ha
                             std::to_string(least_calibrated) + ", and may be too narrow or too wide",
                         true});
   }
-  const std::string warning = descriptor == nullptr ? "" : resolution_warning(pool, *descriptor);
-  if (!warning.empty()) warnings.push_back({warning, true});
+  if (descriptor == nullptr) return warnings;
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    const datasets::HardwareDescriptor& theirs = device.descriptor;
+    if (warn_of_resolution(descriptor->operators, theirs.operators, device.id, warnings) ||
+        warn_of_resolution(descriptor->in_network, theirs.in_network, device.id, warnings)) {
+      break;
+    }
+  }
   return warnings;
 }
 

@@ -11,15 +11,10 @@
 
 namespace tenshot::trainer::structured {
 
-/// What a posterior found out, for people.
-struct Explanation : DeviceCosts {
-  double noise = 0;            ///< relative noise of a measurement, median over components
-  std::string nearest_device;  ///< of the library: the entry with the most weight; empty: what the descriptor says
-};
-
-Explanation explain(const StructuredPosterior& posterior, const StructuredLibrary& library);
-/// Without the nearest device, which only a library knows.
-Explanation explain(const StructuredPosterior& posterior);
+/// What a posterior found out, for people: structures and costs that are believed; and the relative noise of a
+/// measurement, median over components.
+DeviceCosts explain(const StructuredPosterior& posterior);
+double median_noise(const StructuredPosterior& posterior);
 
 /// What is suspicious about measurements, one sentence each without a full stop; empty when nothing is. Looks at the
 /// unit (the scale against the pool: seconds and microseconds are three orders away), at measurements that no structure
