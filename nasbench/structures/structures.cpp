@@ -113,7 +113,7 @@ void StructureModel::evaluate(std::size_t structure, const Architecture& archite
 }
 
 /// Bits 5e + o: edge e has operation o; bits 32 + 5e + o: and is live. Two words of 30 bits in one.
-void StructureModel::signature(const Architecture& architecture, std::uint64_t* words) const {
+std::uint64_t StructureModel::signature(const Architecture& architecture) const {
   const Cell cell = cell_of(architecture);
   const EdgeSet live = live_edges(cell);
   std::uint64_t bits = 0;
@@ -122,16 +122,13 @@ void StructureModel::signature(const Architecture& architecture, std::uint64_t* 
     bits |= one_hot;
     if ((live >> e & 1U) != 0) bits |= one_hot << 32;
   }
-  *words = bits;
+  return bits;
 }
 
 StructureTable StructureModel::evaluated(const std::vector<Architecture>& architectures) const {
-  StructureTable table{architectures.size(), feature_count, {}, signature_words(), {}};
+  StructureTable table{architectures.size(), feature_count, {}, {}};
   for (std::size_t s = 0; s < structures().size(); ++s) table.structures.push_back(tabulate(*this, s, architectures));
-  table.signatures.resize(table.size * table.signature_words);
-  for (std::size_t a = 0; a < table.size; ++a) {
-    signature(architectures[a], table.signatures.data() + a * table.signature_words);
-  }
+  for (const Architecture& architecture : architectures) table.signatures.push_back(signature(architecture));
   return table;
 }
 
@@ -140,7 +137,7 @@ StructureTable StructureModel::table(const std::vector<Architecture>& architectu
   constexpr std::size_t few = 256;
   if (architectures.size() <= few) return evaluated(architectures);
   std::call_once(is_evaluated_, [&] { whole_space_ = evaluated(nasbench201().all()); });
-  StructureTable table{architectures.size(), feature_count, {}, signature_words(), {}};
+  StructureTable table{architectures.size(), feature_count, {}, {}};
   std::vector<std::uint32_t> ordinals;
   ordinals.reserve(table.size);
   table.signatures.reserve(table.size);

@@ -45,16 +45,12 @@ struct StructureTable {
   std::size_t size = 0;  ///< architectures
   std::size_t feature_count = 0;
   std::vector<Column> structures;
-  std::size_t signature_words = 0;
-  std::vector<std::uint64_t> signatures;  ///< [size, signature_words]
+  std::vector<std::uint64_t> signatures;  ///< [size]
 
   /// `alternatives × feature_count` values of one architecture.
   const double* row(std::size_t structure, std::size_t architecture) const {
     const Column& column = structures[structure];
     return column.features->data() + column.row_of[architecture] * column.alternatives * feature_count;
-  }
-  const std::uint64_t* signature(std::size_t architecture) const {
-    return signatures.data() + architecture * signature_words;
   }
 };
 
@@ -73,10 +69,9 @@ class StructureModel {
   /// Writes the features of `architecture` under one structure: [alternatives, features().size()], row-major.
   void evaluate(std::size_t structure, const Architecture& architecture, double* rows) const;
 
-  /// A bit string whose Hamming distance says how much two architectures differ, for what no structure explains:
-  /// `signature_words()` words, and the distance at which likeness has fallen to 1/e.
-  std::size_t signature_words() const { return 1; }
-  void signature(const Architecture& architecture, std::uint64_t* words) const;
+  /// 64 bits whose Hamming distance says how much two architectures differ, for what no structure explains; and the
+  /// distance at which likeness has fallen to 1/e.
+  std::uint64_t signature(const Architecture& architecture) const;
   double signature_scale() const { return 16; }
 
   /// Everything above for many architectures. Once many were asked for, it remembers the whole space.

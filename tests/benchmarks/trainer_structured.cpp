@@ -12,7 +12,6 @@
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/posterior.h"
-#include "trainer/predictors/structured/structured_archive.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {

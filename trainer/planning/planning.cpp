@@ -9,6 +9,7 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/predictors/operators/costs_prior.h"
+#include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer {
@@ -91,7 +92,8 @@ std::vector<std::string> plan_samplers() {
 }
 
 std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool) {
-  return nasbench::has_structures(*pool.space) ? structured::planning_prior(pool) : operators::planning_prior(pool);
+  if (!nasbench::has_structures(*pool.space)) return operators::planning_prior(pool);
+  return structured::planning_prior(pool, structured::library_of(pool));
 }
 
 std::vector<Architecture> plan(const datasets::Pool& pool, const PlanningPrior* prior, const PlanRequest& request) {

@@ -13,6 +13,12 @@ constexpr double smallest_path_cost = 0.003;
 
 }  // namespace
 
+Eigen::VectorXd typical_costs(const nasbench::StructureModel& model) {
+  Eigen::VectorXd costs(model.features().size());
+  for (Eigen::Index f = 0; f < costs.size(); ++f) costs[f] = model.features()[f].typical_cost;
+  return costs;
+}
+
 Eigen::VectorXd path_costs(const Eigen::VectorXd& costs, double median) {
   return costs.cwiseMax(smallest_path_cost * median);
 }
@@ -66,16 +72,21 @@ const LibraryEntry& entry_of(const StructuredLibrary& library, const std::string
   return *found;
 }
 
-StructuredLibrary without(const StructuredLibrary& library, const std::vector<std::string>& devices) {
-  StructuredLibrary rest;
-  rest.model = library.model;
-  rest.calibration = library.calibration;
-  for (std::size_t e = 0; e < library.entries.size(); ++e) {
-    if (std::find(devices.begin(), devices.end(), library.entries[e].device) != devices.end()) continue;
-    rest.entries.push_back(library.entries[e]);
-    if (e < library.cluster_of.size()) rest.cluster_of.push_back(library.cluster_of[e]);
+StructuredLibrary part_of(const StructuredLibrary& library, const std::vector<std::size_t>& entries) {
+  StructuredLibrary part{library.model, {}, {}, library.calibration};
+  for (const std::size_t e : entries) {
+    part.entries.push_back(library.entries[e]);
+    if (e < library.cluster_of.size()) part.cluster_of.push_back(library.cluster_of[e]);
   }
-  return rest;
+  return part;
+}
+
+StructuredLibrary without(const StructuredLibrary& library, const std::vector<std::string>& devices) {
+  std::vector<std::size_t> rest;
+  for (std::size_t e = 0; e < library.entries.size(); ++e) {
+    if (std::find(devices.begin(), devices.end(), library.entries[e].device) == devices.end()) rest.push_back(e);
+  }
+  return part_of(library, rest);
 }
 
 }  // namespace tenshot::trainer::structured

@@ -40,8 +40,14 @@ struct StructuredLibrary {
 /// The entry of the device-runtime of that id. Throws FormatError where the library has none.
 const LibraryEntry& entry_of(const StructuredLibrary& library, const std::string& device);
 
+/// Those of its entries, in this order.
+StructuredLibrary part_of(const StructuredLibrary& library, const std::vector<std::size_t>& entries);
+
 /// The library without the entries of the devices named: for holding devices out.
 StructuredLibrary without(const StructuredLibrary& library, const std::vector<std::string>& devices);
+
+/// What each feature typically costs, in units of the median latency.
+Eigen::VectorXd typical_costs(const nasbench::StructureModel& model);
 
 /// Costs by which a slowest path is chosen: none under .003 of the median latency, so that no operation shortens a
 /// path. `median` is in the unit of the costs.

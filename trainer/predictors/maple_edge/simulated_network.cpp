@@ -13,7 +13,7 @@
 #include "trainer/predictors/maple_edge/maple_edge.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
 #include "trainer/predictors/structured/library_fit.h"
-#include "trainer/predictors/structured/structured_archive.h"
+#include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer {

@@ -50,10 +50,6 @@ CostGaussian described_prior(const DescribedDevice& described, std::size_t struc
 }
 
 CostPriors::CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
-                       const DescribedDevice* described)
-    : CostPriors(library, options, described, library_covariance(library), library.entries.size()) {}
-
-CostPriors::CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
                        const DescribedDevice* described, const Eigen::MatrixXd& spread, std::size_t entries_of_all) {
   for (std::size_t e = 0; e < library.entries.size(); ++e) {
     of_library_.push_back(cost_prior(library, e, spread, options));
@@ -66,13 +62,11 @@ CostPriors::CostPriors(const StructuredLibrary& library, const StructuredPosteri
   log_odds_described_ = std::log(odds * static_cast<double>(entries_of_all));
 }
 
-Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count, std::size_t words, double scale) {
-  const auto n = static_cast<Eigen::Index>(count);
+Eigen::MatrixXd kernel_matrix(const std::vector<std::uint64_t>& signatures, double scale) {
+  const auto n = static_cast<Eigen::Index>(signatures.size());
   Eigen::MatrixXd kernel(n, n);
   for (Eigen::Index i = 0; i < n; ++i) {
-    for (Eigen::Index j = 0; j < n; ++j) {
-      kernel(i, j) = likeness(signatures + i * words, signatures + j * words, words, scale);
-    }
+    for (Eigen::Index j = 0; j < n; ++j) kernel(i, j) = likeness(signatures[i], signatures[j], scale);
   }
   return kernel;
 }
@@ -81,8 +75,7 @@ StructureProblem make_problem(const StructuredLibrary& library, const Adaptation
                               const StructuredPosteriorOptions& options) {
   StructureProblem problem = {library, options, library.model->table(set.architectures),
                               latency_problem(set.latency_ms, set.whole_milliseconds)};
-  problem.measured.kernel = kernel_matrix(problem.table.signatures.data(), problem.table.size,
-                                          problem.table.signature_words, library.model->signature_scale());
+  problem.measured.kernel = kernel_matrix(problem.table.signatures, library.model->signature_scale());
   return problem;
 }
 
@@ -90,21 +83,14 @@ Eigen::VectorXd relative_latency(const FeatureRows& rows, const CostGaussian& co
   return (rows * costs.mean).cwiseMax(smallest_relative);
 }
 
-LatencyPrior latency_prior(const StructureProblem& problem, const FeatureRows& rows, const CostGaussian& costs,
-                           double closeness) {
-  const Eigen::VectorXd relative = relative_latency(rows, costs);
-  return trainer::latency_prior(relative, scale_of(relative, problem.measured.log_latency),
-                                rows * costs.covariance * rows.transpose(), closeness);
-}
-
 Eigen::MatrixXd prior_covariance_ms2(const CostGaussian& prior, double scale_ms, double closeness) {
   const double variance_ms2 = scale_ms * scale_ms;
   return variance_ms2 * (closeness * closeness * prior.covariance + prior.mean * prior.mean.transpose());
 }
 
-Eigen::VectorXd posterior_costs(const CostGaussian& prior, const HypothesisFit& candidate, const FeatureRows& rows) {
+Eigen::VectorXd posterior_costs(const CostGaussian& prior, const HypothesisFit& candidate) {
   return candidate.scale_ms * prior.mean + prior_covariance_ms2(prior, candidate.scale_ms, candidate.closeness) *
-                                               (rows.transpose() * candidate.solution.pull);
+                                               (candidate.rows->transpose() * candidate.solution.pull);
 }
 
 double deviation_of(const NoiseLevel& level, const StructuredPosteriorOptions& options) {
@@ -123,24 +109,24 @@ std::vector<NoiseLevel> noise_levels(const StructuredPosteriorOptions& options) 
 
 namespace {
 
-void solve(const LatencyPrior& prior, const CostPriors& priors, LatencySolver& solver, HypothesisFit& candidate) {
+/// `candidate` fitted at each of `levels`.
+std::vector<HypothesisFit> fit_levels(const StructureProblem& problem, const CostPriors& priors,
+                                      HypothesisFit candidate, const std::vector<NoiseLevel>& levels,
+                                      LatencySolver& solver) {
+  const CostGaussian& costs = priors.at(candidate.structure, candidate.entry);
+  const FeatureRows& rows = *candidate.rows;
+  const Eigen::VectorXd relative = relative_latency(rows, costs);
+  const LatencyPrior prior = latency_prior(relative, scale_of(relative, problem.measured.log_latency),
+                                           rows * costs.covariance * rows.transpose(), candidate.closeness);
   candidate.scale_ms = prior.scale_ms;
-  candidate.solution = solver.solve(prior, candidate.level);
-  candidate.log_evidence = candidate.solution.log_evidence + priors.log_odds(candidate.entry);
-}
-
-/// Fits `candidate` at each of `levels` from one entry, and adds the results to `fitted`.
-void fit_levels(const StructureProblem& problem, const CostPriors& priors, const HypothesisFit& candidate,
-                const FeatureRows& rows, const std::vector<NoiseLevel>& levels, LatencySolver& solver,
-                std::vector<HypothesisFit>& fitted) {
-  const LatencyPrior prior =
-      latency_prior(problem, rows, priors.at(candidate.structure, candidate.entry), candidate.closeness);
+  std::vector<HypothesisFit> fitted;
   for (const NoiseLevel& level : levels) {
-    HypothesisFit at_level = candidate;
-    at_level.level = level;
-    solve(prior, priors, solver, at_level);
-    fitted.push_back(std::move(at_level));
+    candidate.level = level;
+    candidate.solution = solver.solve(prior, level);
+    candidate.log_evidence = candidate.solution.log_evidence + priors.log_odds(candidate.entry);
+    fitted.push_back(candidate);
   }
+  return fitted;
 }
 
 /// The noise at which all hypotheses are looked at first: large enough that none is lost for a single measurement.
@@ -149,18 +135,16 @@ NoiseLevel screening_level(const StructuredPosteriorOptions& options) { return {
 /// Every structure with costs from every entry, as near to it as each closeness says, at one noise; without those that
 /// are so improbable there that no other noise would make up for it.
 std::vector<HypothesisFit> screened(const StructureProblem& problem, const CostPriors& priors, LatencySolver& solver) {
-  const auto& structures = problem.library.model->structures();
   std::vector<HypothesisFit> candidates;
-  for (std::size_t s = 0; s < structures.size(); ++s) {
-    if (!considers(problem.options, structures[s])) continue;
-    const bool fixed_rows = structures[s].alternatives == 1;
-    FeatureRows rows;
-    if (fixed_rows) rows = rows_at(problem.table, s, {});
+  for (const std::size_t s : considered_structures(*problem.library.model, problem.options)) {
+    std::shared_ptr<const FeatureRows> rows;
     for (std::size_t entry = 0; entry < priors.entries(); ++entry) {
-      if (!fixed_rows) rows = rows_at(problem.table, s, path_costs(priors.at(s, entry).mean));
+      if (entry == 0 || problem.table.structures[s].alternatives > 1) {
+        rows = std::make_shared<FeatureRows>(rows_at(problem.table, s, path_costs(priors.at(s, entry).mean)));
+      }
       for (const double closeness : problem.options.closeness) {
-        const HypothesisFit candidate{{s, entry, {}, closeness}, fixed_rows ? FeatureRows() : rows, {}};
-        fit_levels(problem, priors, candidate, rows, {screening_level(problem.options)}, solver, candidates);
+        const HypothesisFit candidate{{s, entry, {}, closeness}, rows, {}};
+        candidates.push_back(fit_levels(problem, priors, candidate, {screening_level(problem.options)}, solver)[0]);
       }
     }
   }
@@ -177,19 +161,17 @@ std::vector<HypothesisFit> screened(const StructureProblem& problem, const CostP
 std::vector<HypothesisFit> fit_candidates(const StructureProblem& problem, const CostPriors& priors,
                                           const std::vector<HypothesisFit>& screened, LatencySolver& solver) {
   const NoiseLevel known = screening_level(problem.options);
-  std::vector<NoiseLevel> others;
-  bool uses_known = false;
-  for (const NoiseLevel& level : noise_levels(problem.options)) {
-    const bool is_known = level.noise == known.noise && level.slow_step == known.slow_step;
-    uses_known |= is_known;
-    if (!is_known) others.push_back(level);
-  }
+  std::vector<NoiseLevel> others = noise_levels(problem.options);
+  const auto end = std::remove_if(others.begin(), others.end(), [&](const NoiseLevel& level) {
+    return level.noise == known.noise && level.slow_step == known.slow_step;
+  });
   std::vector<HypothesisFit> candidates;
-  if (uses_known) candidates = screened;
+  if (end != others.end()) candidates = screened;
+  others.erase(end, others.end());
   for (const HypothesisFit& candidate : screened) {
-    const FeatureRows rows =
-        candidate.rows.size() > 0 ? candidate.rows : rows_at(problem.table, candidate.structure, {});
-    fit_levels(problem, priors, candidate, rows, others, solver, candidates);
+    for (HypothesisFit& fit : fit_levels(problem, priors, candidate, others, solver)) {
+      candidates.push_back(std::move(fit));
+    }
   }
   return candidates;
 }
@@ -202,15 +184,14 @@ std::vector<HypothesisFit> refit_paths(const StructureProblem& problem, const Co
   std::map<std::tuple<std::size_t, double, double>, std::size_t> taken;  // by structure and noise
   std::vector<HypothesisFit> refitted;
   for (HypothesisFit& candidate : candidates) {
-    if (candidate.rows.size() > 0) {
-      std::size_t& count = taken[{candidate.structure, candidate.level.noise, candidate.level.slow_step}];
-      if (count == problem.options.path_entries) continue;
-      ++count;
-      const CostGaussian& costs = priors.at(candidate.structure, candidate.entry);
+    if (problem.table.structures[candidate.structure].alternatives > 1) {
+      const NoiseLevel level = candidate.level;
+      if (taken[{candidate.structure, level.noise, level.slow_step}]++ >= problem.options.path_entries) continue;
+      const CostGaussian& prior = priors.at(candidate.structure, candidate.entry);
       for (int round = 0; round < path_rounds; ++round) {
-        const Eigen::VectorXd current = posterior_costs(costs, candidate, candidate.rows) / candidate.scale_ms;
-        candidate.rows = rows_at(problem.table, candidate.structure, path_costs(current));
-        solve(latency_prior(problem, candidate.rows, costs, candidate.closeness), priors, solver, candidate);
+        const Eigen::VectorXd costs = posterior_costs(prior, candidate) / candidate.scale_ms;
+        candidate.rows = std::make_shared<FeatureRows>(rows_at(problem.table, candidate.structure, path_costs(costs)));
+        candidate = fit_levels(problem, priors, candidate, {level}, solver)[0];
       }
     }
     refitted.push_back(std::move(candidate));

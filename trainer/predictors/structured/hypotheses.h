@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "nasbench/structures/structures.h"
@@ -26,12 +27,23 @@ CostGaussian cost_prior(const StructuredLibrary& library, std::size_t entry, con
 CostGaussian described_prior(const DescribedDevice& described, std::size_t structure,
                              const StructuredPosteriorOptions& options);
 
+/// Clusters of the entries by their costs (k-means with as many clusters as the root of the entries, from a seeded
+/// start; Lloyd, IEEE Transactions on Information Theory 1982): one number an entry, from 0 without gaps. Empty for a
+/// library of at most exhaustive_entries, which needs none.
+std::vector<std::uint32_t> cluster_entries(const StructuredLibrary& library);
+
+/// The entries that could explain the measurements, by number, the generic one last: clusters in the order of how well
+/// their mean explains it until there are enough entries, then the best of those under any structure and the best few
+/// under each. Explaining is judged by the Gaussian evidence of log latency, linearised at the measured latencies, with
+/// a covariance of the costs that all entries share, so that an entry costs some hundred multiplications. `spread` is
+/// library_covariance(library).
+std::vector<std::size_t> nearest_entries(const StructuredLibrary& library, const AdaptationSet& set,
+                                         const StructuredPosteriorOptions& options, const Eigen::MatrixXd& spread);
+
 /// Where costs may come from: the library's entries, then what the device's descriptor says.
 class CostPriors {
  public:
-  CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
-             const DescribedDevice* described);
-  /// The same for a few entries of a library that has `entries_of_all` and the covariance `spread`.
+  /// `library` may be a few entries of one that has `entries_of_all` and the covariance `spread`.
   CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
              const DescribedDevice* described, const Eigen::MatrixXd& spread, std::size_t entries_of_all);
 
@@ -68,7 +80,7 @@ struct StructureHypothesis {
 
 /// How far the measurements moved it.
 struct HypothesisFit : StructureHypothesis {
-  FeatureRows rows;  ///< at the measured architectures; empty where the structure has one alternative
+  std::shared_ptr<const FeatureRows> rows;  ///< at the measured architectures
   LatencySolution solution;
 };
 
@@ -76,18 +88,16 @@ struct HypothesisFit : StructureHypothesis {
 StructureProblem make_problem(const StructuredLibrary& library, const AdaptationSet& set,
                               const StructuredPosteriorOptions& options);
 
-/// k(x, x') between all pairs of `count` signatures, [count, count].
-Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count, std::size_t words, double scale);
+/// k(x, x') between all pairs of signatures, [signatures, signatures].
+Eigen::MatrixXd kernel_matrix(const std::vector<std::uint64_t>& signatures, double scale);
 
-/// Latencies that the costs expect, in units of the median latency; and the prior at the scale that the measurements
-/// give it.
+/// Latencies that the costs expect, in units of the median latency.
 Eigen::VectorXd relative_latency(const FeatureRows& rows, const CostGaussian& costs);
-LatencyPrior latency_prior(const StructureProblem& problem, const FeatureRows& rows, const CostGaussian& costs,
-                           double closeness);
 
 /// Prior covariance of the costs of a device of this scale, ms².
 Eigen::MatrixXd prior_covariance_ms2(const CostGaussian& prior, double scale_ms, double closeness);
-Eigen::VectorXd posterior_costs(const CostGaussian& prior, const HypothesisFit& candidate, const FeatureRows& rows);
+/// Mean of the costs after the measurements, ms.
+Eigen::VectorXd posterior_costs(const CostGaussian& prior, const HypothesisFit& candidate);
 
 /// Root mean square of log latency about what the costs say, both speeds together.
 double deviation_of(const NoiseLevel& level, const StructuredPosteriorOptions& options);
@@ -99,5 +109,45 @@ std::vector<NoiseLevel> noise_levels(const StructuredPosteriorOptions& options);
 /// library entry × closeness × noise. At most `kept` of them.
 std::vector<HypothesisFit> fitted_candidates(const StructureProblem& problem, const CostPriors& priors,
                                              std::size_t kept);
+
+/// Many measurements (without the kernel of all), and the few of them (the anchors) through which the residual process
+/// is seen: the fully independent training conditional of Quiñonero-Candela and Rasmussen (JMLR 2005, §4.3). Where
+/// every measurement is an anchor, it is the exact process.
+struct SparseProblem : StructureProblem {
+  std::vector<std::uint64_t> anchors = {};  ///< signatures, [u]; none where there is no process
+  Eigen::MatrixXd anchor_kernel = {};       ///< [u, u]
+  double log_determinant = 0;               ///< of the anchors' kernel
+  Eigen::MatrixXd near = {};                ///< k(measurement, anchor), [n, u]
+  Eigen::VectorXd unexplained = {};         ///< 1 − what the anchors tell of the process at each measurement, [n]
+};
+
+/// `set` is what without_removed leaves. At most `anchors` of them, each where the others tell least of the
+/// process (pivoted Cholesky; Harbrecht, Peters and Schneider, Applied Numerical Mathematics 2012).
+SparseProblem make_sparse_problem(const StructuredLibrary& library, const AdaptationSet& set,
+                                  const StructuredPosteriorOptions& options, std::size_t anchors);
+
+/// A hypothesis on many measurements.
+struct SparseFit : StructureHypothesis {
+  Eigen::VectorXd costs_ms;             ///< before solving: where to start
+  Eigen::VectorXd anchor_weights = {};  ///< of the residual process, [u]
+  Eigen::MatrixXd precision = {};       ///< of costs and anchor weights together, [features + u, features + u]
+};
+
+/// Gauss–Newton in the space of the costs and the anchors' weights: the same posterior as LatencySolver's, at a price
+/// that grows with the number of measurements and not with its cube. From the fit's costs, level and the prior: its
+/// evidence (without the entry's log odds) and everything it lacks.
+void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, SparseFit& fit);
+
+/// The posterior that adapt() gives from few measurements: every hypothesis sees them all, and each is an anchor of the
+/// residual process. Its time grows with the cube of their number. `set` is what without_removed leaves. Without
+/// components where nothing explains them.
+StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
+                                  const StructuredPosteriorOptions& options);
+
+/// The posterior that adapt() gives from many measurements. All hypotheses are judged on a few, the better ones are
+/// refined on more, until the best are fitted to all; the residual process has few anchors. `set` is what
+/// without_removed leaves, of more measurements than are judged on. Without components where nothing explains them.
+StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
+                                  const StructuredPosteriorOptions& options);
 
 }  // namespace tenshot::trainer::structured

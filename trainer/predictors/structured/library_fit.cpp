@@ -6,7 +6,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
 #include "trainer/predictors/posterior/latency_solver.h"
-#include "trainer/predictors/structured/entry_clusters.h"
+#include "trainer/predictors/structured/hypotheses.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -20,22 +20,6 @@ constexpr double largest_residual = 0.5;    ///< of log latency: a few architect
 constexpr double smallest_expected = 1e-3;  ///< of the median latency: nothing that a library expects is below it
 constexpr int huber_rounds = 3;
 constexpr int path_rounds = 3;
-
-/// The measured architectures of one device: their latencies, and their rows in the table.
-struct Samples {
-  std::vector<std::size_t> architectures;
-  Eigen::VectorXd latency;
-};
-
-Samples measured(const std::vector<double>& latency) {
-  Samples samples;
-  for (std::size_t a = 0; a < latency.size(); ++a) {
-    if (std::isfinite(latency[a])) samples.architectures.push_back(a);
-  }
-  samples.latency.resize(static_cast<Eigen::Index>(samples.architectures.size()));
-  for (std::size_t i = 0; i < samples.architectures.size(); ++i) samples.latency[i] = latency[samples.architectures[i]];
-  return samples;
-}
 
 Eigen::VectorXd weighted_ridge(const FeatureRows& rows, const Eigen::VectorXd& latency, const Eigen::VectorXd& weights,
                                const Eigen::VectorXd& ridges) {
@@ -70,66 +54,44 @@ Eigen::VectorXd robust_ridge(const FeatureRows& rows, const Eigen::VectorXd& lat
   return costs;
 }
 
-Eigen::VectorXd typical_costs(const StructureModel& model) {
-  Eigen::VectorXd costs(model.features().size());
-  for (Eigen::Index f = 0; f < costs.size(); ++f) costs[f] = model.features()[f].typical_cost;
-  return costs;
-}
-
-/// Costs of one device under one structure by robust ridge regression on the relative error: residuals are divided by
-/// the fitted latency, and large ones count less (Huber 1964; k = 2 standard deviations, estimated by their median).
-/// `relative_latency` is latency / median, one an architecture of `table`, NaN where it was not measured.
-struct CostFit {
-  Eigen::VectorXd costs;
-  double log_rms = 0;
-};
-
-CostFit fit_costs(const StructureModel& model, const StructureTable& table, std::size_t structure,
-                  const std::vector<double>& relative_latency) {
+/// Finds the costs of one device under the structure of `entry` by robust ridge regression on the relative error:
+/// residuals are divided by the fitted latency, and large ones count less (Huber 1964; k = 2 standard deviations,
+/// estimated by their median). `relative` is latency / median of the architectures `measured` of `table`.
+void fit_costs(const StructureModel& model, const StructureTable& table, const std::vector<std::size_t>& measured,
+               const Eigen::VectorXd& relative, LibraryEntry& entry) {
   Eigen::VectorXd ridges(model.features().size());
   for (Eigen::Index f = 0; f < ridges.size(); ++f) ridges[f] = model.features()[f].ridge;
-
-  const Samples samples = measured(relative_latency);
-  CostFit fit;
-  fit.costs = typical_costs(model);
-  const int rounds = table.structures[structure].alternatives > 1 ? path_rounds : 1;
-  for (int round = 0; round < rounds; ++round) {
-    fit.costs =
-        robust_ridge(rows_at(table, structure, samples.architectures, path_costs(fit.costs)), samples.latency, ridges);
-  }
-  const FeatureRows rows = rows_at(table, structure, samples.architectures, path_costs(fit.costs));
-  const Eigen::VectorXd residuals = log_residuals(rows, samples.latency, fit.costs);
-  fit.log_rms = std::sqrt(residuals.array().abs().min(largest_residual).square().mean());
-  return fit;
-}
-
-LibraryEntry generic_entry(const StructureModel& model) {
-  return {"generic", 0, std::numeric_limits<double>::quiet_NaN(), 1, typical_costs(model)};
+  const auto slowest_rows = [&] { return rows_at(table, entry.structure, measured, path_costs(entry.costs)); };
+  entry.costs = typical_costs(model);
+  const int rounds = table.structures[entry.structure].alternatives > 1 ? path_rounds : 1;
+  for (int round = 0; round < rounds; ++round) entry.costs = robust_ridge(slowest_rows(), relative, ridges);
+  const Eigen::VectorXd residuals = log_residuals(slowest_rows(), relative, entry.costs);
+  entry.log_rms = std::sqrt(residuals.array().abs().min(largest_residual).square().mean());
 }
 
 LibraryEntry fit_entry(const StructureModel& model, const StructureTable& table, const std::string& device,
                        const std::vector<double>& latency_ms) {
-  std::vector<double> relative;
-  std::copy_if(latency_ms.begin(), latency_ms.end(), std::back_inserter(relative),
-               [](double v) { return std::isfinite(v); });
-  if (relative.size() < model.features().size()) {
-    throw InputError("device '" + device + "': " + std::to_string(relative.size()) +
+  std::vector<std::size_t> measured;
+  std::vector<double> measured_ms;
+  for (std::size_t a = 0; a < latency_ms.size(); ++a) {
+    if (!std::isfinite(latency_ms[a])) continue;
+    measured.push_back(a);
+    measured_ms.push_back(latency_ms[a]);
+  }
+  if (measured.size() < model.features().size()) {
+    throw InputError("device '" + device + "': " + std::to_string(measured.size()) +
                      " measured architectures, expected at least " + std::to_string(model.features().size()));
   }
-  LibraryEntry entry;
-  entry.device = device;
-  entry.median_ms = upper_median(relative);
-  entry.log_rms = std::numeric_limits<double>::infinity();
-  relative.clear();
-  for (const double latency : latency_ms) relative.push_back(latency / entry.median_ms);
+  LibraryEntry best{device, 0, std::numeric_limits<double>::infinity(), upper_median(measured_ms), {}};
+  const Eigen::VectorXd relative =
+      Eigen::Map<const Eigen::VectorXd>(measured_ms.data(), static_cast<Eigen::Index>(measured.size())) /
+      best.median_ms;
   for (std::size_t s = 0; s < model.structures().size(); ++s) {
-    CostFit fit = fit_costs(model, table, s, relative);
-    if (fit.log_rms >= entry.log_rms) continue;
-    entry.structure = s;
-    entry.log_rms = fit.log_rms;
-    entry.costs = std::move(fit.costs);
+    LibraryEntry entry{device, s, 0, best.median_ms, {}};
+    fit_costs(model, table, measured, relative, entry);
+    if (!(entry.log_rms >= best.log_rms)) best = std::move(entry);
   }
-  return entry;
+  return best;
 }
 
 }  // namespace
@@ -142,7 +104,7 @@ StructuredLibrary fit_library(const StructureModel& model, const std::vector<std
   for (std::size_t d = 0; d < devices.size(); ++d) {
     library.entries.push_back(fit_entry(model, table, devices[d], latencies.latency_ms[d]));
   }
-  library.entries.push_back(generic_entry(model));
+  library.entries.push_back({"generic", 0, std::numeric_limits<double>::quiet_NaN(), 1, typical_costs(model)});
   library.cluster_of = cluster_entries(library);
   return library;
 }

@@ -1,14 +1,14 @@
 #include "trainer/predictors/structured/posterior.h"
 
 #include <Eigen/Cholesky>
+#include <array>
 #include <limits>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/predictors/posterior/mixture.h"
-#include "trainer/predictors/structured/entry_clusters.h"
 #include "trainer/predictors/structured/hypotheses.h"
-#include "trainer/predictors/structured/many_measurements.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -19,6 +19,7 @@ constexpr double least_noise = 0.005;           ///< of log latency, of a known 
 constexpr double least_share = 0.02;            ///< of a known device's scale: no prediction is below it
 
 using Options = StructuredPosteriorOptions;
+using nasbench::StructureTable;
 
 constexpr double largest_count = 10'000'000, unbounded = 1e300;
 
@@ -66,14 +67,14 @@ const Declaration<Options> posterior_options(with_mixture_options(mixture_ranges
 void add_component(const StructureProblem& problem, const CostPriors& priors, const HypothesisFit& candidate,
                    double weight, StructuredPosterior& posterior) {
   const CostGaussian& prior = priors.at(candidate.structure, candidate.entry);
-  const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(problem.table, candidate.structure, {});
+  const FeatureRows& rows = *candidate.rows;
   const Eigen::MatrixXd covariance = prior_covariance_ms2(prior, candidate.scale_ms, candidate.closeness);
   const LatencySolution& solution = candidate.solution;
   const FeatureRows sloped = solution.slopes.asDiagonal() * rows;
   const Eigen::MatrixXd system = solution.log_covariance(sloped * covariance * sloped.transpose(), problem.measured);
   const Eigen::MatrixXd inverse = system.llt().solve(Eigen::MatrixXd::Identity(system.rows(), system.cols()));
   const Eigen::MatrixXd gain = covariance * rows.transpose() * solution.slopes.asDiagonal();
-  const Eigen::VectorXd costs_ms = posterior_costs(prior, candidate, rows);
+  const Eigen::VectorXd costs_ms = posterior_costs(prior, candidate);
   posterior.components.push_back({candidate.structure, candidate.entry, deviation_of(candidate.level, problem.options),
                                   weight, costs_ms, path_costs(costs_ms, candidate.scale_ms),
                                   covariance - gain * inverse * gain.transpose()});
@@ -86,58 +87,119 @@ void add_component(const StructureProblem& problem, const CostPriors& priors, co
 StructuredPosterior as_described(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
                                  const DescribedDevice& described) {
   StructuredPosterior posterior = without_components(library, described_floor_share * described.median_ms);
-  const auto& structures = library.model->structures();
-  for (std::size_t s = 0; s < structures.size(); ++s) {
-    if (!considers(options, structures[s])) continue;
+  const std::vector<std::size_t> structures = considered_structures(*library.model, options);
+  for (const std::size_t s : structures) {
     const CostGaussian prior = described_prior(described, s, options);
     const Eigen::VectorXd costs_ms = described.median_ms * prior.mean;
     posterior.components.push_back(
-        {s, library.entries.size(), described.residual, 0, costs_ms, path_costs(costs_ms, described.median_ms),
+        {s, library.entries.size(), described.residual, 1 / static_cast<double>(structures.size()), costs_ms,
+         path_costs(costs_ms, described.median_ms),
          std::pow(described.median_ms, 2) *
              (prior.covariance + std::pow(described.scale_deviation, 2) * prior.mean * prior.mean.transpose())});
-  }
-  for (Component& component : posterior.components) {
-    component.weight = 1 / static_cast<double>(posterior.components.size());
   }
   return posterior;
 }
 
-}  // namespace
+/// Contribution of all components of one structure to one row: Σ weight · (log latency, its square + variance).
+struct Moments {
+  double mean = 0;
+  double square = 0;
+};
 
-std::size_t hamming(const std::uint64_t* a, const std::uint64_t* b, std::size_t words) {
-  std::size_t distance = 0;
-  for (std::size_t w = 0; w < words; ++w) distance += static_cast<std::size_t>(__builtin_popcountll(a[w] ^ b[w]));
-  return distance;
+void add_moments(const Component& component, const StructureTable::Column& column, const std::vector<bool>& asked,
+                 double floor_ms, std::vector<Moments>& moments) {
+  const Eigen::Index width = component.costs_ms.size();
+  for (std::size_t r = 0; r < column.rows; ++r) {
+    if (!asked[r]) continue;
+    const double* rows = column.features->data() + r * column.alternatives * static_cast<std::size_t>(width);
+    const double* row = slowest_row(rows, column.alternatives, component.path_costs_ms);
+    const Eigen::Map<const Eigen::VectorXd> features(row, width);
+    const double latency = std::max(features.dot(component.costs_ms), floor_ms);
+    const double log_latency = std::log(latency);
+    const double variance = features.dot(component.covariance_ms2 * features) / (latency * latency);
+    moments[r].mean += component.weight * log_latency;
+    moments[r].square += component.weight * (log_latency * log_latency + variance);
+  }
 }
 
-double likeness(const std::uint64_t* a, const std::uint64_t* b, std::size_t words, double scale) {
-  return std::exp(-static_cast<double>(hamming(a, b, words)) / scale);
+/// What the residual process says of every architecture of the table: add(architecture, mean, the variance that is left
+/// of it).
+template <class Add>
+void visit_residuals(const StructuredPosterior& posterior, const StructureTable& table, const Add& add) {
+  constexpr Eigen::Index few = 40;  // anchors up to which one architecture at a time is as fast
+  constexpr std::size_t block_size = 64;
+  std::array<double, 65> likeness_at;  // of signatures that differ in so many bits
+  for (std::size_t d = 0; d < likeness_at.size(); ++d) {
+    likeness_at[d] = std::exp(-static_cast<double>(d) / posterior.model->signature_scale());
+  }
+  Eigen::VectorXd near(posterior.residual_weights.size());
+  const auto find_near = [&](std::size_t architecture) {
+    for (Eigen::Index i = 0; i < near.size(); ++i) {
+      near[i] = likeness_at[__builtin_popcountll(table.signatures[architecture] ^ posterior.anchors[i])];
+    }
+  };
+  if (near.size() <= few) {
+    for (std::size_t a = 0; a < table.size; ++a) {
+      find_near(a);
+      const double mean = near.dot(posterior.residual_weights);
+      add(a, mean, posterior.residual_variance - near.dot(posterior.residual_reduction * near));
+    }
+    return;
+  }
+  Eigen::MatrixXd block = Eigen::MatrixXd::Zero(near.size(), block_size);  // always whole: none depends on company
+  std::vector<double> mean(block_size);
+  for (std::size_t begin = 0; begin < table.size; begin += block_size) {
+    const std::size_t end = std::min(table.size, begin + block_size);
+    for (std::size_t a = begin; a < end; ++a) {
+      find_near(a);
+      mean[a - begin] = near.dot(posterior.residual_weights);
+      block.col(static_cast<Eigen::Index>(a - begin)) = near;
+    }
+    const Eigen::MatrixXd reduced = posterior.residual_reduction * block;
+    for (std::size_t a = begin; a < end; ++a) {
+      const auto column = static_cast<Eigen::Index>(a - begin);
+      double reduction = 0;
+      for (Eigen::Index i = 0; i < near.size(); ++i) reduction += block(i, column) * reduced(i, column);
+      add(a, mean[a - begin], posterior.residual_variance - reduction);
+    }
+  }
+}
+
+}  // namespace
+
+double likeness(std::uint64_t a, std::uint64_t b, double scale) {
+  return std::exp(-static_cast<double>(__builtin_popcountll(a ^ b)) / scale);
 }
 
 StructuredPosterior without_components(const StructuredLibrary& library, double floor_ms,
                                        std::vector<std::uint64_t> anchors) {
-  const auto n = static_cast<Eigen::Index>(anchors.size() / library.model->signature_words());
+  const auto n = static_cast<Eigen::Index>(anchors.size());
   return {
       library.model,      {}, floor_ms, std::move(anchors), Eigen::VectorXd::Zero(n), Eigen::MatrixXd::Zero(n, n), 0,
       library.calibration};
 }
 
-bool considers(const StructuredPosteriorOptions& options, const nasbench::Structure& structure) {
-  return std::find(options.left_out.begin(), options.left_out.end(), structure.name) == options.left_out.end();
+std::vector<std::size_t> considered_structures(const nasbench::StructureModel& model,
+                                               const StructuredPosteriorOptions& options) {
+  std::vector<std::size_t> considered;
+  for (std::size_t s = 0; s < model.structures().size(); ++s) {
+    const std::string& name = model.structures()[s].name;
+    if (std::find(options.left_out.begin(), options.left_out.end(), name) == options.left_out.end()) {
+      considered.push_back(s);
+    }
+  }
+  return considered;
 }
 
 AdaptationSet without_removed(const nasbench::SearchSpace& space, const AdaptationSet& set) {
-  const std::size_t count = set.architectures.size();
-  std::vector<bool> connected(count);
   double fastest_ms = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < count; ++i) {
-    connected[i] = space.connected(set.architectures[i]);
-    if (connected[i]) fastest_ms = std::min(fastest_ms, set.latency_ms[i]);
+  for (std::size_t i = 0; i < set.architectures.size(); ++i) {
+    if (space.connected(set.architectures[i])) fastest_ms = std::min(fastest_ms, set.latency_ms[i]);
   }
   if (!std::isfinite(fastest_ms)) return set;
   std::vector<std::size_t> rest;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (connected[i] || set.latency_ms[i] >= floor_share * fastest_ms) rest.push_back(i);
+  for (std::size_t i = 0; i < set.architectures.size(); ++i) {
+    if (set.latency_ms[i] >= floor_share * fastest_ms || space.connected(set.architectures[i])) rest.push_back(i);
   }
   return part_of(set, rest);
 }
@@ -146,9 +208,6 @@ StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPr
                                   const StructuredPosteriorOptions& options) {
   const StructureProblem problem = make_problem(library, set, options);
   const std::vector<HypothesisFit> candidates = fitted_candidates(problem, priors, options.kept);
-  if (candidates.empty()) {
-    throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");
-  }
   StructuredPosterior posterior = without_components(library, problem.measured.floor_ms, problem.table.signatures);
   const std::vector<double> weights = weights_of(candidates, &HypothesisFit::log_evidence);
   for (std::size_t c = 0; c < candidates.size(); ++c) {
@@ -162,19 +221,19 @@ StructuredPosterior adapt(const StructuredLibrary& library, const AdaptationSet&
   if (described != nullptr && measured.architectures.empty()) return as_described(library, options, *described);
   require_latencies(measured.architectures.size(), measured.latency_ms, "architecture");
   const AdaptationSet set = without_removed(library.model->space(), measured);
-  const auto adapt_to = [&](const StructuredLibrary& entries, const CostPriors& priors) {
-    if (set.architectures.size() > most_exact) return adapt_to_many(entries, priors, set, options);
-    return adapt_exactly(entries, priors, set, options);
-  };
-  if (library.cluster_of.empty()) return adapt_to(library, CostPriors(library, options, described));
+  const std::size_t entries = library.entries.size();
   const Eigen::MatrixXd spread = library_covariance(library);
-  const NearestEntries nearest = nearest_entries(library, set, options, spread);
-  const std::size_t count = nearest.entry_of.size();
-  StructuredPosterior posterior =
-      adapt_to(nearest.library, CostPriors(nearest.library, options, described, spread, library.entries.size()));
-  for (Component& component : posterior.components) {
-    component.entry = component.entry < count ? nearest.entry_of[component.entry] : library.entries.size();
+  std::vector<std::size_t> considered =
+      library.cluster_of.empty() ? numbers_below(entries) : nearest_entries(library, set, options, spread);
+  const StructuredLibrary near = part_of(library, considered);
+  const CostPriors priors(near, options, described, spread, entries);
+  const auto adapt_to = set.architectures.size() > most_exact ? adapt_to_many : adapt_exactly;
+  StructuredPosterior posterior = adapt_to(near, priors, set, options);
+  if (posterior.components.empty()) {
+    throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");
   }
+  considered.push_back(entries);  // the device's own descriptor
+  for (Component& component : posterior.components) component.entry = considered[component.entry];
   return posterior;
 }
 
@@ -190,6 +249,45 @@ StructuredPosterior known_posterior(const StructuredLibrary& library, const std:
                                   path_costs(costs_ms, entry.median_ms),
                                   prior_covariance_ms2(prior, entry.median_ms, closeness)});
   return posterior;
+}
+
+LogLatency predict(const StructuredPosterior& posterior, const StructureTable& table) {
+  std::vector<Moments> sum(table.size);
+  double noise_variance = 0;
+  for (std::size_t s = 0; s < table.structures.size(); ++s) {
+    const StructureTable::Column& column = table.structures[s];
+    std::vector<Moments> moments;
+    std::vector<bool> asked;
+    for (const Component& component : posterior.components) {
+      if (component.structure != s) continue;
+      if (moments.empty()) {
+        moments.resize(column.rows);
+        asked.resize(column.rows);
+        for (const std::uint32_t row : column.row_of) asked[row] = true;
+      }
+      add_moments(component, column, asked, posterior.floor_ms, moments);
+      noise_variance += component.weight * component.noise * component.noise;
+    }
+    if (moments.empty()) continue;
+    for (std::size_t a = 0; a < table.size; ++a) {
+      sum[a].mean += moments[column.row_of[a]].mean;
+      sum[a].square += moments[column.row_of[a]].square;
+    }
+  }
+
+  LogLatency result;
+  result.mean.resize(table.size);
+  result.deviation.resize(table.size);
+  visit_residuals(posterior, table, [&](std::size_t a, double residual_mean, double residual_variance) {
+    result.mean[a] = sum[a].mean + residual_mean;
+    const double spread = std::max(sum[a].square - sum[a].mean * sum[a].mean, 0.0);
+    result.deviation[a] = std::sqrt(spread + noise_variance + std::max(residual_variance, 0.0));
+  });
+  return result;
+}
+
+Predictions predict_intervals(const StructuredPosterior& posterior, const StructureTable& table, double confidence) {
+  return predictions_of(predict(posterior, table), posterior.calibration, confidence);
 }
 
 const Declaration<StructuredPosteriorOptions>& declared(const StructuredPosteriorOptions&) { return posterior_options; }

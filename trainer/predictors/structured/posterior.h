@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nasbench/structures/structures.h"
+#include "trainer/core/archive.h"
 #include "trainer/core/options.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/described/descriptor_prior.h"
@@ -58,7 +59,7 @@ struct StructuredPosterior {
   const nasbench::StructureModel* model = nullptr;
   std::vector<Component> components;   ///< most probable first; weights sum to 1
   double floor_ms = 0;                 ///< no prediction is below it
-  std::vector<std::uint64_t> anchors;  ///< signatures of the measured architectures, [n, signature_words]
+  std::vector<std::uint64_t> anchors;  ///< signatures of the measured architectures, [n]
   Eigen::VectorXd residual_weights;    ///< [n]: the mean over components
   Eigen::MatrixXd residual_reduction;  ///< [n, n]: the process's variance at x falls by kᵀ R k, mean over components
   double residual_variance = 0;        ///< the process's prior variance, mean over components
@@ -88,11 +89,23 @@ LogLatency predict(const StructuredPosterior& posterior, const nasbench::Structu
 Predictions predict_intervals(const StructuredPosterior& posterior, const nasbench::StructureTable& table,
                               double confidence);
 
-/// True unless `options` leaves the structure out.
-bool considers(const StructuredPosteriorOptions& options, const nasbench::Structure& structure);
+/// The structures, by number, that `options` does not leave out.
+std::vector<std::size_t> considered_structures(const nasbench::StructureModel& model,
+                                               const StructuredPosteriorOptions& options);
 
-/// For two signatures: in how many bits they differ, and k(x, x').
-std::size_t hamming(const std::uint64_t* a, const std::uint64_t* b, std::size_t words);
-double likeness(const std::uint64_t* a, const std::uint64_t* b, std::size_t words, double scale);
+/// k(x, x') of two signatures.
+double likeness(std::uint64_t a, std::uint64_t b, double scale);
+
+/// The library and a posterior as arrays of an archive. Structures go by name, so that a file
+/// outlives their order. Reading throws FormatError when something is missing or does not fit.
+void put_library(Archive& archive, const StructuredLibrary& library);
+StructuredLibrary get_library(const Archive& archive, const nasbench::StructureModel& model);
+void put_posterior(Archive& archive, const StructuredPosterior& posterior);
+StructuredPosterior get_posterior(const Archive& archive, const nasbench::StructureModel& model);
+
+/// What a pool teaches about descriptors. Nothing is written of a prior that is not trained, and such a one is read
+/// where nothing is.
+void put_descriptor_prior(Archive& archive, const DescriptorPrior& prior);
+DescriptorPrior get_descriptor_prior(const Archive& archive, const nasbench::StructureModel& model);
 
 }  // namespace tenshot::trainer::structured

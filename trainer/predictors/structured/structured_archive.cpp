@@ -1,20 +1,26 @@
-#include "trainer/predictors/structured/structured_archive.h"
-
 #include <cstring>
 
 #include "nasbench/support/error.h"
 #include "trainer/core/archive_reader.h"
-#include "trainer/predictors/structured/entry_clusters.h"
+#include "trainer/predictors/structured/hypotheses.h"
+#include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::structured {
 namespace {
 
 using Eigen::Index;
 
-void append(std::vector<double>& values, const Eigen::MatrixXd& matrix) {
-  for (Index r = 0; r < matrix.rows(); ++r) {
-    for (Index c = 0; c < matrix.cols(); ++c) values.push_back(matrix(r, c));
-  }
+/// Appends matrices row by row, and numbers as they are.
+template <class... Fields>
+void append(std::vector<double>& values, const Fields&... fields) {
+  const auto add = [&](const auto& field) {
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(field)>>) {
+      values.push_back(field);
+    } else {
+      for (Index r = 0; r < field.rows(); ++r) values.insert(values.end(), field.row(r).begin(), field.row(r).end());
+    }
+  };
+  (add(fields), ...);
 }
 
 constexpr std::size_t most_components = 1'000'000;
@@ -57,26 +63,6 @@ void read_components(const Archive& archive, StructuredPosterior& posterior) {
   values.require_end();
 }
 
-void read_residual(const Archive& archive, StructuredPosterior& posterior) {
-  const Index anchors = JsonField(archive).at("anchors").whole_number(0, most_anchors);
-  const std::vector<std::uint8_t> bytes = archive.bytes("residual.anchors");
-  const std::size_t expected =
-      static_cast<std::size_t>(anchors) * posterior.model->signature_words() * sizeof(std::uint64_t);
-  if (bytes.size() != expected) {
-    throw FormatError("array 'residual.anchors' has " + std::to_string(bytes.size()) + " bytes, expected " +
-                      std::to_string(expected) + " for the card's " + std::to_string(anchors) + " anchors");
-  }
-  posterior.anchors.resize(bytes.size() / sizeof(std::uint64_t));
-  if (!bytes.empty()) std::memcpy(posterior.anchors.data(), bytes.data(), bytes.size());
-  constexpr Range log_latency{-1e4, 1e4};
-  FieldSequence values(archive, "residual");
-  posterior.floor_ms = values.number("floor_ms", positive);
-  posterior.residual_variance = values.number("variance", {0, 1e4});
-  posterior.residual_weights = values.vector("weights", anchors, log_latency);
-  posterior.residual_reduction = values.matrix("reduction", anchors, anchors, any_number);
-  values.require_end();
-}
-
 }  // namespace
 
 void put_library(Archive& archive, const StructuredLibrary& library) {
@@ -84,8 +70,7 @@ void put_library(Archive& archive, const StructuredLibrary& library) {
   std::vector<double> values;
   for (const LibraryEntry& entry : library.entries) {
     entries.push_back({{"device", entry.device}, {"structure", library.model->structures()[entry.structure].name}});
-    values.insert(values.end(), {entry.log_rms, entry.median_ms});
-    append(values, entry.costs);
+    append(values, entry.log_rms, entry.median_ms, entry.costs);
   }
   archive.card["library"] = entries;
   archive.put("library", to_array(values));
@@ -120,19 +105,17 @@ void put_posterior(Archive& archive, const StructuredPosterior& posterior) {
   for (const Component& component : posterior.components) {
     components.push_back(
         {{"structure", posterior.model->structures()[component.structure].name}, {"entry", component.entry}});
-    values.insert(values.end(), {component.weight, component.noise});
-    append(values, component.costs_ms);
-    append(values, component.path_costs_ms);
-    append(values, component.covariance_ms2);
+    append(values, component.weight, component.noise, component.costs_ms, component.path_costs_ms,
+           component.covariance_ms2);
   }
   archive.card["components"] = components;
   archive.put("components", to_array(values));
-  std::vector<std::uint8_t> anchors(posterior.anchors.size() * sizeof(std::uint64_t));
-  if (!anchors.empty()) std::memcpy(anchors.data(), posterior.anchors.data(), anchors.size());
-  archive.put("residual.anchors", to_array(anchors));
-  std::vector<double> residual = {posterior.floor_ms, posterior.residual_variance};
-  append(residual, posterior.residual_weights);
-  append(residual, posterior.residual_reduction);
+  const auto* anchors = reinterpret_cast<const std::uint8_t*>(posterior.anchors.data());
+  const std::size_t bytes = posterior.anchors.size() * sizeof(std::uint64_t);
+  archive.put("residual.anchors", to_array(std::vector<std::uint8_t>(anchors, anchors + bytes)));
+  std::vector<double> residual;
+  append(residual, posterior.floor_ms, posterior.residual_variance, posterior.residual_weights,
+         posterior.residual_reduction);
   archive.card["anchors"] = posterior.residual_weights.size();
   archive.put("residual", to_array(residual));
   put_calibration(archive, posterior.calibration);
@@ -142,7 +125,22 @@ StructuredPosterior get_posterior(const Archive& archive, const nasbench::Struct
   StructuredPosterior posterior;
   posterior.model = &model;
   read_components(archive, posterior);
-  read_residual(archive, posterior);
+  const Index anchors = JsonField(archive).at("anchors").whole_number(0, most_anchors);
+  const std::vector<std::uint8_t> bytes = archive.bytes("residual.anchors");
+  const std::size_t expected = static_cast<std::size_t>(anchors) * sizeof(std::uint64_t);
+  if (bytes.size() != expected) {
+    throw FormatError("array 'residual.anchors' has " + std::to_string(bytes.size()) + " bytes, expected " +
+                      std::to_string(expected) + " for the card's " + std::to_string(anchors) + " anchors");
+  }
+  posterior.anchors.resize(bytes.size() / sizeof(std::uint64_t));
+  if (!bytes.empty()) std::memcpy(posterior.anchors.data(), bytes.data(), bytes.size());
+  constexpr Range log_latency{-1e4, 1e4};
+  FieldSequence values(archive, "residual");
+  posterior.floor_ms = values.number("floor_ms", positive);
+  posterior.residual_variance = values.number("variance", {0, 1e4});
+  posterior.residual_weights = values.vector("weights", anchors, log_latency);
+  posterior.residual_reduction = values.matrix("reduction", anchors, anchors, any_number);
+  values.require_end();
   posterior.calibration = get_calibration(archive);
   return posterior;
 }
@@ -157,12 +155,8 @@ void put_descriptor_prior(Archive& archive, const DescriptorPrior& prior) {
                                 {"scale_deviation", prior.scale_deviation},
                                 {"residual", prior.residual}};
   std::vector<double> values;
-  for (const Eigen::MatrixXd& matrix :
-       {Eigen::MatrixXd(prior.input_mean), Eigen::MatrixXd(prior.input_unit), prior.network.hidden,
-        Eigen::MatrixXd(prior.network.hidden_bias), prior.network.output, Eigen::MatrixXd(prior.network.output_bias),
-        Eigen::MatrixXd(prior.mean_counts), Eigen::MatrixXd(prior.deviation)}) {
-    append(values, matrix);
-  }
+  append(values, prior.input_mean, prior.input_unit, prior.network.hidden, prior.network.hidden_bias,
+         prior.network.output, prior.network.output_bias, prior.mean_counts, prior.deviation);
   archive.put("descriptor", to_array(values));
 }
 

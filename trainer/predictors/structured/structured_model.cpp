@@ -14,7 +14,7 @@
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/explanation.h"
 #include "trainer/predictors/structured/library_fit.h"
-#include "trainer/predictors/structured/structured_archive.h"
+#include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer {
@@ -25,20 +25,18 @@ using structured::StructuredLibrary;
 class StructuredPoolModel : public ModelOfPool {
  public:
   StructuredPoolModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
-                      std::uint64_t seed, structured::StructuredPosteriorOptions options,
-                      std::optional<Knowledge> knowledge = std::nullopt)
+                      StructuredSettings settings, std::optional<Knowledge> knowledge = std::nullopt)
       : ModelOfPool(std::move(pool), "structured", std::move(knowledge)),
         library_(std::move(library)),
         descriptor_prior_(std::move(descriptor_prior)),
-        seed_(seed),
-        options_(std::move(options)) {}
+        settings_(std::move(settings)) {}
 
   std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.kind)); }
 
   Archive to_archive() const override {
     Archive archive = ModelOfPool::to_archive();
-    archive.card["seed"] = seed_;
-    archive.card["settings"] = option_json(options_);
+    archive.card["seed"] = settings_.seed;
+    archive.card["settings"] = option_json(settings_.posterior);
     for (const structured::LibraryEntry& entry : library_.entries) {
       if (entry.log_rms > 0) archive.card["scores"]["log_rms"][entry.device] = entry.log_rms;
     }
@@ -61,7 +59,7 @@ class StructuredPoolModel : public ModelOfPool {
     if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
     if (!described) require_measurements(set, kind(), alternative_to_measurements());
     std::optional<StructuredLibrary> alike;
-    structured::StructuredPosteriorOptions assumed = options_;
+    structured::StructuredPosteriorOptions assumed = settings_.posterior;
     if (!options.like.empty()) {
       alike = library_like(options.like);
       assumed.closeness = datasets::nearer_half(assumed.closeness);
@@ -88,11 +86,11 @@ class StructuredPoolModel : public ModelOfPool {
   }
 
   std::shared_ptr<const PlanningPrior> planning_prior() const override {
-    return structured::planning_prior(pool_, library_, descriptor_prior_, options_);
+    return structured::planning_prior(pool_, library_, descriptor_prior_, settings_.posterior);
   }
 
   OwnFits own_fits() const override {
-    return knowledge_ ? knowledge_->own_fits : structured::own_fits(*library_.model, pool_, options_);
+    return knowledge_ ? knowledge_->own_fits : structured::own_fits(*library_.model, pool_, settings_.posterior);
   }
 
   std::unique_ptr<PoolModel> without_rows(std::vector<KnowledgeSource> sources) const override {
@@ -103,16 +101,16 @@ class StructuredPoolModel : public ModelOfPool {
       entry.costs *= entry.median_ms / scale_ms;
       entry.median_ms = scale_ms;
     }
-    return std::make_unique<StructuredPoolModel>(identities_of(pool_), std::move(library), descriptor_prior_, seed_,
-                                                 options_, std::move(knowledge));
+    return std::make_unique<StructuredPoolModel>(identities_of(pool_), std::move(library), descriptor_prior_, settings_,
+                                                 std::move(knowledge));
   }
 
   std::unique_ptr<Predictor> known_device(const std::string& id) const override {
     const std::size_t device = device_named(pool_, id);
-    structured::StructuredPosterior posterior = structured::known_posterior(library_, id, options_);
+    structured::StructuredPosterior posterior = structured::known_posterior(library_, id, settings_.posterior);
     const OwnFits fits = own_fits();
     posterior.calibration = own_calibration(fits, device);
-    nlohmann::json card = predictor_card(*this, {}, seed_, pool_hash());
+    nlohmann::json card = predictor_card(*this, {}, settings_.seed, pool_hash());
     card["known_device"] = id;
     put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
     return structured_predictor(std::move(posterior), std::move(card));
@@ -144,8 +142,7 @@ class StructuredPoolModel : public ModelOfPool {
 
   StructuredLibrary library_;
   structured::DescriptorPrior descriptor_prior_;
-  std::uint64_t seed_;
-  structured::StructuredPosteriorOptions options_;
+  StructuredSettings settings_;
   mutable std::once_flag hashed_;
   mutable std::string pool_hash_;
 };
@@ -175,19 +172,19 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const St
                                               settings.posterior, options);
   structured::DescriptorPrior prior =
       structured::descriptor_prior_of(library, pool, settings.descriptor, settings.seed);
-  return std::make_unique<StructuredPoolModel>(pool, std::move(library), std::move(prior), settings.seed,
-                                               settings.posterior);
+  return std::make_unique<StructuredPoolModel>(pool, std::move(library), std::move(prior), settings);
 }
 
 std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
   const JsonField card(archive);
-  structured::StructuredPosteriorOptions options;
-  if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
+  StructuredSettings settings;
+  if (const auto kept = card.find("settings")) settings.posterior = read_settings(declared(settings.posterior), *kept);
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
-  return std::make_unique<StructuredPoolModel>(std::move(pool), std::move(library), std::move(prior), seed_of(card),
-                                               options, get_knowledge(archive));
+  settings.seed = seed_of(card);
+  return std::make_unique<StructuredPoolModel>(std::move(pool), std::move(library), std::move(prior),
+                                               std::move(settings), get_knowledge(archive));
 }
 
 }  // namespace tenshot::trainer

@@ -27,11 +27,11 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const St
 /// From an archive whose card names "structured". Throws FormatError.
 std::unique_ptr<PoolModel> load_structured(const Archive& archive);
 
-/// A device-runtime's posterior as a Predictor. It is `certain` where the posterior is one component that stands for
-/// something else than measurements' likelihood ("transfer"): then it has no intervals and knows no costs.
-std::unique_ptr<Predictor> structured_predictor(structured::StructuredPosterior posterior, nlohmann::json card,
-                                                bool certain = false);
-/// From an archive whose card names "structured" or, as a certain one, "transfer". Throws FormatError.
+/// A device-runtime's posterior as a Predictor. Where the card does not name "structured", the posterior is one
+/// component that stands for something else than measurements' likelihood ("transfer"): then it has no intervals and
+/// knows no costs.
+std::unique_ptr<Predictor> structured_predictor(structured::StructuredPosterior posterior, nlohmann::json card);
+/// From an archive whose card names "structured" or "transfer". Throws FormatError.
 std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive);
 
 }  // namespace tenshot::trainer

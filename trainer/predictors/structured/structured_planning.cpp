@@ -1,6 +1,7 @@
 #include "trainer/predictors/structured/structured_planning.h"
 
 #include <Eigen/Cholesky>
+#include <map>
 #include <mutex>
 
 #include "nasbench/support/numbers_below.h"
@@ -23,93 +24,78 @@ constexpr std::size_t entries_considered = 32;
 constexpr double strange_spread = 0.5;  ///< standard deviation of a strange device's cost, as a share of it
 constexpr std::uint64_t strange_seed = 17;
 
-/// One hypothesis about the costs: a Gaussian, how probable, and below what no latency is.
-struct Hypothesis {
-  double weight = 0;
-  Eigen::VectorXd costs;
-  Eigen::VectorXd path_costs;
-  Eigen::MatrixXd root;  ///< root · rootᵀ is the covariance of the costs
-  double floor = 0;
-};
-
+/// L with L · Lᵀ = `covariance`.
 Eigen::MatrixXd covariance_root(const Eigen::MatrixXd& covariance) {
   const Eigen::LDLT<Eigen::MatrixXd> factor(covariance);  // semi-definite covariances have one too
   const Eigen::VectorXd scale = factor.vectorD().cwiseMax(0).cwiseSqrt();
   return factor.transpositionsP().transpose() * (Eigen::MatrixXd(factor.matrixL()) * scale.asDiagonal());
 }
 
-/// Costs and scale as uncertain as before any measurement.
-Hypothesis hypothesis_of(const CostGaussian& prior) {
-  return {0, prior.mean, path_costs(prior.mean),
-          covariance_root(prior.covariance + prior.mean * prior.mean.transpose()), smallest_relative};
-}
-
-/// Devices like none of the library: a base of .05 to .8 of the median latency, and operations of a twentieth to five
-/// times what they typically cost.
-std::vector<Hypothesis> strange_hypotheses(const nasbench::StructureModel& model, std::size_t count) {
-  const auto& features = model.features();
-  const auto width = static_cast<Eigen::Index>(features.size());
-  std::vector<Hypothesis> hypotheses;
-  Rng rng(strange_seed);
-  for (std::size_t h = 0; h < count; ++h) {
-    CostGaussian prior;
-    prior.mean.resize(width);
-    for (Eigen::Index f = 0; f < width; ++f) {
-      const double drawn = rng.uniform();
-      prior.mean[f] = f == 0 ? 0.05 + 0.75 * drawn : features[f].typical_cost * 0.05 * std::pow(100, drawn);
-    }
-    prior.covariance = (strange_spread * prior.mean).cwiseAbs2().asDiagonal();
-    hypotheses.push_back(hypothesis_of(prior));
-  }
-  return hypotheses;
+/// Costs and scale as uncertain as before any measurement, in units of the median latency.
+Component unmeasured(const CostGaussian& prior, double weight, std::size_t structure = 0) {
+  return {structure,
+          0,
+          0,
+          weight,
+          prior.mean,
+          path_costs(prior.mean),
+          prior.covariance + prior.mean * prior.mean.transpose()};
 }
 
 /// The hypotheses before anything is measured, the same for every structure: entries of the library, and strange
-/// devices. Weights sum to 1.
-std::vector<Hypothesis> prior_hypotheses(const StructuredLibrary& library, const StructuredPosteriorOptions& options) {
+/// devices like none of them: a base of .05 to .8 of the median latency, and operations of a twentieth to five times
+/// what they typically cost. Weights sum to 1.
+std::vector<Component> prior_components(const StructuredLibrary& library, const StructuredPosteriorOptions& options) {
   const Eigen::MatrixXd spread = library_covariance(library);
-  std::vector<Hypothesis> hypotheses;
+  std::vector<Component> components;
   const std::size_t entries = library.entries.size();
   const std::size_t considered = std::min(entries, entries_considered);
   const double strange_share = options.strange_devices == 0 ? 0 : options.strange_share;
   for (std::size_t i = 0; i < considered; ++i) {
     const std::size_t entry = considered == 1 ? entries - 1 : i * (entries - 1) / (considered - 1);
-    hypotheses.push_back(hypothesis_of(cost_prior(library, entry, spread, options)));
-    hypotheses.back().weight = (1 - strange_share) / static_cast<double>(considered);
+    components.push_back(
+        unmeasured(cost_prior(library, entry, spread, options), (1 - strange_share) / static_cast<double>(considered)));
   }
-  if (strange_share == 0) return hypotheses;
-  for (Hypothesis& strange : strange_hypotheses(*library.model, options.strange_devices)) {
-    strange.weight = strange_share / static_cast<double>(options.strange_devices);
-    hypotheses.push_back(std::move(strange));
+  if (strange_share == 0) return components;
+  const Eigen::VectorXd typical = typical_costs(*library.model);
+  Rng rng(strange_seed);
+  for (std::size_t h = 0; h < options.strange_devices; ++h) {
+    CostGaussian prior{typical, {}};
+    for (Eigen::Index f = 0; f < typical.size(); ++f) {
+      const double drawn = rng.uniform();
+      prior.mean[f] = f == 0 ? 0.05 + 0.75 * drawn : typical[f] * 0.05 * std::pow(100, drawn);
+    }
+    prior.covariance = (strange_spread * prior.mean).cwiseAbs2().asDiagonal();
+    components.push_back(unmeasured(prior, strange_share / static_cast<double>(options.strange_devices)));
   }
-  return hypotheses;
+  return components;
 }
 
 /// Adds the hypotheses of one structure: a block of their cost uncertainties, and log latencies to `latencies`, one
-/// column a hypothesis [size, hypotheses of all structures].
-void add_structure(const StructureTable::Column& column, const std::vector<Hypothesis>& hypotheses,
-                   Eigen::Index first_column, LatencyCovariance& covariance, Eigen::MatrixXf& latencies) {
-  if (hypotheses.empty()) return;
-  const Eigen::Index width = hypotheses.front().costs.size();
+/// column a hypothesis [size, hypotheses of all structures], behind those whose weights are known.
+void add_structure(const StructureTable::Column& column, const std::vector<const Component*>& components, double floor,
+                   LatencyCovariance& covariance, Eigen::MatrixXf& latencies, std::vector<double>& weights) {
+  const Eigen::Index width = components.front()->costs_ms.size();
   CovarianceBlock block;
-  block.columns = hypotheses.size() * static_cast<std::size_t>(width);
+  block.columns = components.size() * static_cast<std::size_t>(width);
   block.factor.resize(column.rows * block.columns);
   block.row_of = column.row_of;
   std::vector<float> log_latency(column.rows);
-  for (std::size_t h = 0; h < hypotheses.size(); ++h) {
-    const Hypothesis& hypothesis = hypotheses[h];
+  for (std::size_t c = 0; c < components.size(); ++c) {
+    const Component& component = *components[c];
+    const Eigen::MatrixXd root = covariance_root(component.covariance_ms2);
     for (std::size_t r = 0; r < column.rows; ++r) {
       const double* rows = column.features->data() + r * column.alternatives * static_cast<std::size_t>(width);
-      const double* row = slowest_row(rows, column.alternatives, hypothesis.path_costs);
+      const double* row = slowest_row(rows, column.alternatives, component.path_costs_ms);
       const Eigen::Map<const Eigen::VectorXd> features(row, width);
-      const double latency = std::max(features.dot(hypothesis.costs), hypothesis.floor);
-      const Eigen::VectorXd slope = hypothesis.root.transpose() * features * (std::sqrt(hypothesis.weight) / latency);
-      std::copy(slope.data(), slope.data() + width, block.factor.data() + r * block.columns + h * width);
+      const double latency = std::max(features.dot(component.costs_ms), floor);
+      const Eigen::VectorXd slope = root.transpose() * features * (std::sqrt(component.weight) / latency);
+      std::copy(slope.data(), slope.data() + width, block.factor.data() + r * block.columns + c * width);
       log_latency[r] = static_cast<float>(std::log(latency));
     }
-    for (Eigen::Index a = 0; a < latencies.rows(); ++a) {
-      latencies(a, first_column + static_cast<Eigen::Index>(h)) = log_latency[column.row_of[a]];
-    }
+    const auto place = static_cast<Eigen::Index>(weights.size());
+    for (Eigen::Index a = 0; a < latencies.rows(); ++a) latencies(a, place) = log_latency[column.row_of[a]];
+    weights.push_back(component.weight);
   }
   covariance.blocks.push_back(std::move(block));
 }
@@ -128,19 +114,16 @@ CovarianceBlock between_hypotheses(Eigen::MatrixXf latencies, const std::vector<
   return block;
 }
 
-LatencyCovariance covariance_of(const StructureTable& table, const std::vector<std::vector<Hypothesis>>& hypotheses,
+LatencyCovariance covariance_of(const StructureTable& table, const std::vector<Component>& components, double floor,
                                 bool scale_is_known) {
   LatencyCovariance covariance;
   covariance.size = table.size;
+  std::map<std::size_t, std::vector<const Component*>> by_structure;
+  for (const Component& component : components) by_structure[component.structure].push_back(&component);
+  Eigen::MatrixXf latencies(table.size, components.size());
   std::vector<double> weights;
-  for (const auto& of_structure : hypotheses) {
-    for (const Hypothesis& hypothesis : of_structure) weights.push_back(hypothesis.weight);
-  }
-  Eigen::MatrixXf latencies(table.size, weights.size());
-  Eigen::Index first_column = 0;
-  for (std::size_t s = 0; s < hypotheses.size(); ++s) {
-    add_structure(table.structures[s], hypotheses[s], first_column, covariance, latencies);
-    first_column += static_cast<Eigen::Index>(hypotheses[s].size());
+  for (const auto& [structure, own] : by_structure) {
+    add_structure(table.structures[structure], own, floor, covariance, latencies, weights);
   }
   if (!scale_is_known) latencies.rowwise() -= latencies.colwise().mean().eval();
   covariance.blocks.push_back(between_hypotheses(std::move(latencies), weights));
@@ -172,34 +155,32 @@ StructureTable compacted(const StructureTable& table) {
 
 LatencyCovariance prior_covariance(const StructuredLibrary& library, const StructureTable& table,
                                    const StructuredPosteriorOptions& options, const DescribedDevice* described) {
-  const std::vector<Hypothesis> undescribed = prior_hypotheses(library, options);
-  std::vector<std::vector<Hypothesis>> hypotheses(library.model->structures().size());
-  double structures = 0;
-  for (std::size_t s = 0; s < hypotheses.size(); ++s) {
-    if (!considers(options, library.model->structures()[s])) continue;
-    structures += 1;
-    hypotheses[s] = undescribed;
+  const std::vector<Component> undescribed = prior_components(library, options);
+  const double described_share = described == nullptr ? 0 : options.described_share;
+  std::vector<Component> components;
+  const std::vector<std::size_t> structures = considered_structures(*library.model, options);
+  for (const std::size_t s : structures) {
+    for (const Component& component : undescribed) {
+      components.push_back(component);
+      components.back().structure = s;
+      components.back().weight *= 1 - described_share;
+    }
     if (described == nullptr) continue;
-    for (Hypothesis& hypothesis : hypotheses[s]) hypothesis.weight *= 1 - options.described_share;
-    hypotheses[s].push_back(hypothesis_of(described_prior(*described, s, options)));
-    hypotheses[s].back().weight = options.described_share;
+    components.push_back(unmeasured(described_prior(*described, s, options), described_share, s));
   }
-  for (auto& of_structure : hypotheses) {
-    for (Hypothesis& hypothesis : of_structure) hypothesis.weight /= structures;
-  }
-  return covariance_of(table, hypotheses, false);
+  for (Component& component : components) component.weight /= static_cast<double>(structures.size());
+  return covariance_of(table, components, smallest_relative, false);
 }
 
 LatencyCovariance posterior_covariance(const StructuredPosterior& posterior, const StructureTable& table) {
+  std::vector<Component> components = posterior.components;
   double total = 0;
-  for (const Component& component : posterior.components) total += std::sqrt(component.weight);
-  std::vector<std::vector<Hypothesis>> hypotheses(table.structures.size());
-  for (const Component& component : posterior.components) {
-    hypotheses[component.structure].push_back({std::sqrt(component.weight) / total, component.costs_ms,
-                                               component.path_costs_ms, covariance_root(component.covariance_ms2),
-                                               posterior.floor_ms});
+  for (Component& component : components) {
+    component.weight = std::sqrt(component.weight);
+    total += component.weight;
   }
-  return covariance_of(table, hypotheses, true);
+  for (Component& component : components) component.weight /= total;
+  return covariance_of(table, components, posterior.floor_ms, true);
 }
 
 double noise_of(const StructuredPosterior& posterior) {
@@ -214,10 +195,9 @@ std::vector<double> expected_deviation(const StructuredPosterior& posterior, con
   sampling::InformationOptions options;
   options.noise = noise_of(posterior);
   options.random_half = false;
-  std::vector<std::size_t> candidates = numbers_below(table.size);
   Rng rng(1);  // draws nothing where all candidates are considered
   const std::vector<std::size_t> plan =
-      sampling::choose_informative(covariance, candidates, std::min(samples, table.size), rng, options);
+      sampling::choose_informative(covariance, numbers_below(table.size), std::min(samples, table.size), rng, options);
   std::vector<double> deviation;
   for (const double variance : sampling::expected_variance(covariance, plan, options)) {
     deviation.push_back(std::sqrt(std::max(variance, 0.0)));
@@ -269,14 +249,10 @@ class LibraryPrior final : public PlanningPrior {
 
 }  // namespace
 
-std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, const StructuredLibrary& library,
-                                                    const DescriptorPrior& descriptor_prior,
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, StructuredLibrary library,
+                                                    std::optional<DescriptorPrior> descriptor_prior,
                                                     const StructuredPosteriorOptions& options) {
-  return std::make_shared<LibraryPrior>(pool, library, descriptor_prior, options);
-}
-
-std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool) {
-  return std::make_shared<LibraryPrior>(pool, library_of(pool), std::nullopt, StructuredPosteriorOptions{});
+  return std::make_shared<LibraryPrior>(pool, std::move(library), std::move(descriptor_prior), options);
 }
 
 }  // namespace tenshot::trainer::structured

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "datasets/pool/pool.h"
@@ -44,13 +45,10 @@ double noise_of(const StructuredPosterior& posterior);
 std::vector<double> expected_deviation(const StructuredPosterior& posterior, const nasbench::StructureTable& table,
                                        std::size_t samples);
 
-/// What a model of `pool` has learned, for planning, under what the model assumes.
-std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, const StructuredLibrary& library,
-                                                    const DescriptorPrior& descriptor_prior,
-                                                    const StructuredPosteriorOptions& options);
-
-/// The same of a pool that no such model was trained on: fits its library, and what descriptors say when a device first
-/// comes with one. Throws InputError where its space has no execution structures, or a device too few networks.
-std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool);
+/// What `library` has learned of its pool, for planning, and what a model of the pool assumes. Without what descriptors
+/// say, that is found out when a device first comes with one.
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, StructuredLibrary library,
+                                                    std::optional<DescriptorPrior> descriptor_prior = std::nullopt,
+                                                    const StructuredPosteriorOptions& options = {});
 
 }  // namespace tenshot::trainer::structured

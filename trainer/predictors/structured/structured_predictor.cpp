@@ -6,7 +6,7 @@
 #include "trainer/core/space_card.h"
 #include "trainer/networks/formula.h"
 #include "trainer/predictors/structured/explanation.h"
-#include "trainer/predictors/structured/structured_archive.h"
+#include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/structured_model.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
@@ -22,31 +22,23 @@ nlohmann::json tables_of(const nasbench::StructureTable& table, const structured
     if (tables.contains(name)) continue;
     const nasbench::StructureTable::Column& column = table.structures[component.structure];
     nlohmann::json rows = nlohmann::json::array();
-    auto value = column.features->begin();
+    const std::size_t values = column.alternatives * table.feature_count;
     for (std::size_t r = 0; r < column.rows; ++r) {
-      rows.push_back(nlohmann::json::array());
-      for (std::size_t a = 0; a < column.alternatives; ++a) {
-        const auto end = value + static_cast<std::ptrdiff_t>(table.feature_count);
-        rows.back().push_back(std::vector<double>(value, end));
-        value = end;
-      }
+      rows.push_back(rows_of(Eigen::Map<const structured::FeatureRows>(column.features->data() + r * values,
+                                                                       column.alternatives, table.feature_count)));
     }
     tables[name] = {{"rows", rows}, {"row_of", column.row_of}};
   }
   return tables;
 }
 
-/// Bit strings as hexadecimal numbers, the first word the lowest.
-nlohmann::json hexadecimal(const std::vector<std::uint64_t>& words, std::size_t words_each) {
+/// Signatures as hexadecimal numbers.
+nlohmann::json hexadecimal(const std::vector<std::uint64_t>& signatures) {
   nlohmann::json texts = nlohmann::json::array();
-  for (std::size_t begin = 0; begin < words.size(); begin += words_each) {
-    std::string text;
-    for (std::size_t w = words_each; w-- > 0;) {
-      char digits[17];
-      std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(words[begin + w]));
-      text += digits;
-    }
-    texts.push_back(text);
+  for (const std::uint64_t bits : signatures) {
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(bits));
+    texts.push_back(digits);
   }
   return texts;
 }
@@ -89,16 +81,13 @@ ExportedFormula formula_of(const structured::StructuredPosterior& posterior) {
 
 class StructuredPredictor : public Predictor {
  public:
-  StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card, bool certain)
-      : posterior_(std::move(posterior)),
-        card_(std::move(card)),
-        kind_(card_.at("predictor").get<std::string>()),
-        certain_(certain) {}
+  StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card)
+      : posterior_(std::move(posterior)), card_(std::move(card)), kind_(card_.at("predictor").get<std::string>()) {}
 
   std::string_view kind() const override { return kind_; }
   const SearchSpace& space() const override { return posterior_.model->space(); }
   datasets::Quantity quantity() const override { return get_quantity(card_); }
-  bool has_intervals() const override { return !certain_; }
+  bool has_intervals() const override { return kind_ == "structured"; }
   ExportedFormula formula() const override { return formula_of(posterior_); }
   std::vector<Remark> explanation() const override { return explanation_of(card_); }
 
@@ -139,11 +128,11 @@ class StructuredPredictor : public Predictor {
          "weight * exp(-hamming(signatures[ordinal], anchor) / scale)"},
         {"strings", strings_document(space())},
         {"tables", tables_of(table, posterior_)},
-        {"signatures", hexadecimal(table.signatures, table.signature_words)},
+        {"signatures", hexadecimal(table.signatures)},
         {"floor_ms", posterior_.floor_ms},
         {"components", components},
         {"residual",
-         {{"anchor_signatures", hexadecimal(posterior_.anchors, table.signature_words)},
+         {{"anchor_signatures", hexadecimal(posterior_.anchors)},
           {"scale", posterior_.model->signature_scale()},
           {"weights", values_of(posterior_.residual_weights)},
           {"variance", posterior_.residual_variance},
@@ -153,15 +142,17 @@ class StructuredPredictor : public Predictor {
     return document_of(quantity(), std::move(document));
   }
 
-  DeviceCosts device_costs() const override { return certain_ ? DeviceCosts{} : structured::explain(posterior_); }
+  DeviceCosts device_costs() const override {
+    return has_intervals() ? structured::explain(posterior_) : DeviceCosts{};
+  }
 
   std::optional<double> measurement_noise() const override {
-    if (certain_) return std::nullopt;
+    if (!has_intervals()) return std::nullopt;
     return structured::noise_of(posterior_);
   }
 
   std::optional<PlanningView> uncertainty(const std::vector<Architecture>& candidates) const override {
-    if (certain_) return std::nullopt;
+    if (!has_intervals()) return std::nullopt;
     const nasbench::StructureTable table = structured::compacted(posterior_.model->table(candidates));
     return PlanningView{structured::posterior_covariance(posterior_, table), {structured::noise_of(posterior_)}};
   }
@@ -170,20 +161,17 @@ class StructuredPredictor : public Predictor {
   structured::StructuredPosterior posterior_;
   nlohmann::json card_;
   std::string kind_;
-  bool certain_;
 };
 
 }  // namespace
 
-std::unique_ptr<Predictor> structured_predictor(structured::StructuredPosterior posterior, nlohmann::json card,
-                                                bool certain) {
-  return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card), certain);
+std::unique_ptr<Predictor> structured_predictor(structured::StructuredPosterior posterior, nlohmann::json card) {
+  return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
 }
 
 std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive) {
   const nasbench::StructureModel& model = nasbench::structures_of(get_space(archive.card));
-  structured::StructuredPosterior posterior = structured::get_posterior(archive, model);
-  return structured_predictor(std::move(posterior), archive.card, archive.card.at("predictor") != "structured");
+  return structured_predictor(structured::get_posterior(archive, model), archive.card);
 }
 
 }  // namespace tenshot::trainer

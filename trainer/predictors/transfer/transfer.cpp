@@ -74,7 +74,7 @@ class Transfer : public ModelOfPool {
     card["proxy"] = {{"device", library_.entries[best.entry].device}, {"base_ms", best.base_ms}, {"slope", best.slope}};
     put_explanation(card, get_quantity(card),
                     {{"Ranks architectures as " + library_.entries[best.entry].device + " of the pool does"}});
-    return structured_predictor(posterior_of(best, set), std::move(card), true);
+    return structured_predictor(posterior_of(best, set), std::move(card));
   }
 
  private:
@@ -85,8 +85,8 @@ class Transfer : public ModelOfPool {
     costs_ms[0] += proxy.base_ms;
     // No process of residuals: one anchor that weighs nothing.
     const nasbench::StructureTable table = library_.model->table({set.architectures.front()});
-    structured::StructuredPosterior posterior = structured::without_components(
-        library_, smallest_prediction_ms(set), {table.signature(0), table.signature(0) + table.signature_words});
+    structured::StructuredPosterior posterior =
+        structured::without_components(library_, smallest_prediction_ms(set), {table.signatures[0]});
     posterior.components.push_back({entry.structure, proxy.entry, proxy.log_rms, 1, costs_ms,
                                     structured::path_costs(entry.costs) * entry.median_ms,
                                     Eigen::MatrixXd::Zero(entry.costs.size(), entry.costs.size())});

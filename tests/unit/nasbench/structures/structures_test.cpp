@@ -260,7 +260,7 @@ TEST(StructureModel, SignaturesDifferByWhatAnEdgeChanges) {
                                             architecture_of({none, none, none, pool, none, none}),
                                             architecture_of({pool, none, none, skip, none, none})});
   const auto distance = [&](std::size_t a, std::size_t b) {
-    return __builtin_popcountll(*table.signature(a) ^ *table.signature(b));
+    return __builtin_popcountll(table.signatures[a] ^ table.signatures[b]);
   };
   EXPECT_EQ(distance(0, 0), 0);
   EXPECT_EQ(distance(0, 1), 4);  // a live edge: its operation, and its operation as a live one

@@ -1,5 +1,3 @@
-#include "trainer/predictors/structured/entry_clusters.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,12 +92,12 @@ TEST(NearestEntries, HoldTheOneThatTheDeviceIsLikeAndTheGenericOne) {
   const LargePool& pool = large_pool();
   const Eigen::MatrixXd spread = library_covariance(pool.library);
   for (std::size_t d = 0; d < 150; d += 10) {
-    const NearestEntries nearest =
+    const std::vector<std::size_t> nearest =
         nearest_entries(pool.library, measured_set(pool.structures[d], pool.costs[d], 0.01), {}, spread);
-    EXPECT_LE(nearest.entry_of.size(), exhaustive_entries + 20);
-    EXPECT_TRUE(std::count(nearest.entry_of.begin(), nearest.entry_of.end(), d)) << d;
-    EXPECT_EQ(nearest.entry_of.back(), 150U);
-    EXPECT_EQ(nearest.library.entries.back().device, "generic");
+    EXPECT_LE(nearest.size(), exhaustive_entries + 20);
+    EXPECT_TRUE(std::count(nearest.begin(), nearest.end(), d)) << d;
+    EXPECT_EQ(nearest.back(), 150U);
+    EXPECT_EQ(part_of(pool.library, nearest).entries.back().device, "generic");
   }
 }
 

@@ -1,5 +1,3 @@
-#include "trainer/predictors/structured/many_measurements.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,9 +5,8 @@
 
 #include "structured_fixtures.h"
 #include "trainer/predictors/structured/explanation.h"
+#include "trainer/predictors/structured/hypotheses.h"
 #include "trainer/predictors/structured/posterior.h"
-#include "trainer/predictors/structured/sparse_solver.h"
-#include "trainer/predictors/structured/structured_archive.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {
@@ -31,6 +28,11 @@ AdaptationSet measured(const std::string& structure, const std::vector<double>& 
   return set;
 }
 
+CostPriors priors_under(const StructuredPosteriorOptions& options) {
+  const StructuredLibrary& library = test::synthetic_library();
+  return {library, options, nullptr, library_covariance(library), library.entries.size()};
+}
+
 /// The likeliest candidate of exactly `structure`, after enough steps that nothing moves.
 HypothesisFit converged_candidate(const StructureProblem& problem, const CostPriors& priors,
                                   const std::string& structure) {
@@ -44,7 +46,7 @@ HypothesisFit converged_candidate(const StructureProblem& problem, const CostPri
 TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
   StructuredPosteriorOptions options;
   options.newton_steps = 60;
-  const CostPriors priors(test::synthetic_library(), options, nullptr);
+  const CostPriors priors = priors_under(options);
   for (const bool whole_milliseconds : {false, true}) {
     AdaptationSet set = measured("live", live_costs, 30, 0.04);
     set.latency_ms[7] *= 1.5;
@@ -54,7 +56,7 @@ TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
     ASSERT_GT(candidate.solution.pull.size(), 0);
     const SparseProblem problem = make_sparse_problem(test::synthetic_library(), set, options, 30);
     const CostGaussian& prior = priors.at(candidate.structure, candidate.entry);
-    const Eigen::VectorXd costs = posterior_costs(prior, candidate, rows_at(exact.table, candidate.structure, {}));
+    const Eigen::VectorXd costs = posterior_costs(prior, candidate);
     SparseFit fit;
     fit.structure = candidate.structure;
     fit.entry = candidate.entry;
@@ -62,7 +64,7 @@ TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
     fit.level = candidate.level;
     fit.scale_ms = candidate.scale_ms;
     fit.costs_ms = 1.05 * costs;
-    SparseSolver(problem).solve(prior, fit);
+    solve_sparse(problem, prior, fit);
     EXPECT_NEAR(fit.log_evidence, candidate.log_evidence, 1e-5);
     EXPECT_LT((fit.costs_ms - costs).norm(), 1e-5 * costs.norm());
     // The process at an architecture that was not measured.
@@ -72,8 +74,8 @@ TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
       double exact_mean = 0, sparse_mean = 0;
       for (Eigen::Index i = 0; i < 30; ++i) {
         exact_mean +=
-            candidate.solution.residual_weights[i] * likeness(exact.table.signature(i), table.signature(0), 1, 16);
-        sparse_mean += fit.anchor_weights[i] * likeness(&problem.anchors[i], table.signature(0), 1, 16);
+            candidate.solution.residual_weights[i] * likeness(exact.table.signatures[i], table.signatures[0], 16);
+        sparse_mean += fit.anchor_weights[i] * likeness(problem.anchors[i], table.signatures[0], 16);
       }
       EXPECT_NEAR(sparse_mean, exact_mean, 1e-6);
     }
@@ -83,7 +85,7 @@ TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
 TEST(ManyMeasurements, UpToFortyEveryHypothesisSeesThemAll) {
   const AdaptationSet set = measured("live", live_costs, 40, 0.03);
   const StructuredPosteriorOptions options;
-  const CostPriors priors(test::synthetic_library(), options, nullptr);
+  const CostPriors priors = priors_under(options);
   const StructuredPosterior exact = adapt_exactly(test::synthetic_library(), priors, set, options);
   const StructuredPosterior adapted = adapt(test::synthetic_library(), set);
   const auto architectures = test::connected_architectures(200, 8);
@@ -96,7 +98,7 @@ double rms(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return std::sqr
 
 TEST(ManyMeasurements, AreAsGoodAsTheExactWay) {
   const StructuredPosteriorOptions options;
-  const CostPriors priors(test::synthetic_library(), options, nullptr);
+  const CostPriors priors = priors_under(options);
   const std::vector<std::pair<std::string, std::vector<double>>> kinds = {
       {"total", total_costs}, {"live", live_costs}, {"critical", critical_costs}};
   const auto architectures = test::connected_architectures(300, 8);

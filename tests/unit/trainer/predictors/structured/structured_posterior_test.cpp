@@ -220,7 +220,7 @@ TEST(StructuredPrediction, OfOneComponentIsFeaturesTimesCosts) {
   EXPECT_NEAR(std::exp(predicted.mean[1]), 8, 1e-9);
 
   posterior.residual_weights[0] = 0.1;
-  const std::uint64_t anchor = *posterior.model->table({busy}).signature(0);
+  const std::uint64_t anchor = posterior.model->table({busy}).signatures[0];
   posterior.anchors = {anchor};
   EXPECT_NEAR(predict(posterior, posterior.model->table({busy})).mean[0], std::log(26.2) + 0.1, 1e-12);
 }
