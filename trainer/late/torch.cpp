@@ -7,7 +7,7 @@
 #include "trainer/core/libtorch.h"
 #include "trainer/networks/exporting.h"
 #include "trainer/networks/matrix_product.h"
-#include "trainer/predictors/described/descriptor_network.h"
+#include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/help/meta_network.h"
 
 extern "C" __attribute__((visibility("default"))) void* tenshot_torch_function(const char* name, const char* type) {

@@ -1,9 +1,9 @@
-#include "trainer/predictors/described/descriptor_costs.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
+
+#include "trainer/predictors/described/descriptor_prior.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -81,19 +81,12 @@ bool says_something(const HardwareDescriptor& descriptor, const StructureModel& 
 
 Eigen::VectorXd expected_costs_ms(const HardwareDescriptor& descriptor, const StructureModel& model,
                                   DescriptorKind kind) {
-  const auto& features = model.features();
-  Eigen::VectorXd costs = described_costs_ms(descriptor, model, kind);
+  const Eigen::VectorXd costs = described_costs_ms(descriptor, model, kind), typical = typical_costs(model);
+  const Eigen::VectorXd typical_of_known = costs.array().isNaN().select(costs, typical);
   const double described = cost_of_operations(costs, model);
-  double typical = 0;
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    if (!std::isnan(costs[f]) && !optional(features[f])) typical += features[f].typical_cost;
-  }
-  const double scale_ms = described / typical;
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    if (std::isnan(costs[f])) costs[f] = scale_ms * features[f].typical_cost;
-    costs[f] = std::max(costs[f], smallest_share * described);
-  }
-  return costs;
+  const double scale_ms = described / cost_of_operations(typical_of_known, model);
+  const Eigen::VectorXd all = costs.array().isNaN().select(scale_ms * typical, costs);
+  return all.cwiseMax(smallest_share * described);
 }
 
 std::vector<double> log_rates(const HardwareDescriptor& descriptor, const StructureModel& model,
@@ -118,18 +111,14 @@ Eigen::MatrixXd structure_costs(const StructureModel& model, std::size_t structu
   const auto width = static_cast<Eigen::Index>(features.size());
   const Eigen::VectorXd described = described_costs_ms(descriptor, model, kind);
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(width, width);
-  std::set<std::string> contained;
-  for (const StructureFeature& feature : features) contained.insert(feature.contains);
   for (Eigen::Index f = 0; f < width; ++f) {
+    bool is_contained = false;
     for (Eigen::Index g = 0; g < width; ++g) {
-      if (features[f].contains == features[g].name && uses[g] && kind == DescriptorKind::in_network) {
-        matrix(f, g) = -1;
-      }
+      is_contained |= features[g].contains == features[f].name;
+      if (features[f].contains == features[g].name && uses[g] && kind == DescriptorKind::in_network) matrix(f, g) = -1;
     }
     const bool known = !std::isnan(described[f]);
-    if (optional(features[f]) && !uses[f] && known && contained.count(features[f].name) == 0) {
-      matrix(0, f) = mean_counts[f];
-    }
+    if (optional(features[f]) && !uses[f] && known && !is_contained) matrix(0, f) = mean_counts[f];
     if (!uses[f]) matrix.row(f).setZero();
   }
   return matrix;

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "nasbench/support/random.h"
-#include "trainer/predictors/described/descriptor_network.h"
+#include "trainer/predictors/described/descriptor_prior.h"
 
 namespace tenshot::trainer::structured {
 namespace {

@@ -1,5 +1,5 @@
 #include "nasbench/support/late_library.h"
-#include "trainer/predictors/described/descriptor_network.h"
+#include "trainer/predictors/described/descriptor_prior.h"
 
 namespace tenshot::trainer::structured {
 

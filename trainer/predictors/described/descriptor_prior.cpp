@@ -96,13 +96,6 @@ Lesson lesson_of(const StructuredLibrary& library, const LibraryEntry& entry, co
   return lesson;
 }
 
-std::vector<std::string> first_counters(const std::vector<Lesson>& lessons) {
-  for (const Lesson& lesson : lessons) {
-    if (lesson.device->descriptor.has_counters()) return lesson.device->descriptor.counters;
-  }
-  return {};
-}
-
 /// Inputs' mean and unit over the devices, for which they are known.
 void standardise(const std::vector<Lesson>& lessons, const StructureModel& model, DescriptorPrior& prior) {
   std::size_t rates = 0;
@@ -165,34 +158,6 @@ Eigen::VectorXd costs_ms(const DescriptorPrior& prior, const StructureModel& mod
   return expected_costs_ms(descriptor, model, prior.kind).array() * change.array().exp();
 }
 
-Eigen::VectorXd log_predicted(const Lesson& lesson, const Eigen::VectorXd& costs_ms) {
-  const Eigen::VectorXd latency = lesson.rows * costs_ms;
-  return latency.cwiseMax(smallest_relative * std::max(latency.mean(), 1e-9)).array().log();
-}
-
-/// Adds what a prior that never saw the device gets wrong about it.
-struct HeldOutErrors {
-  Eigen::VectorXd square;   ///< of costs in units of the median, sum over devices
-  Eigen::VectorXd devices;  ///< that say something of the cost
-  double scale_square = 0;
-  double residual_square = 0;
-
-  void add(const Lesson& lesson, const Eigen::VectorXd& costs_ms, const Eigen::VectorXd& of_structure,
-           const std::vector<bool>& uses) {
-    const Eigen::VectorXd error = lesson.log_latency - log_predicted(lesson, costs_ms);
-    const double scale = error.mean();
-    scale_square += scale * scale;
-    residual_square += (error.array() - scale).square().mean();
-    const Eigen::VectorXd found = lesson.entry->costs;
-    const Eigen::VectorXd expected = of_structure * (std::exp(scale) / lesson.entry->median_ms);
-    for (Eigen::Index f = 0; f < found.size(); ++f) {
-      if (!uses[f]) continue;
-      square[f] += std::pow(found[f] - expected[f], 2);
-      devices[f] += 1;
-    }
-  }
-};
-
 Eigen::VectorXd of_structure_ms(const StructureModel& model, std::size_t structure,
                                 const HardwareDescriptor& descriptor, const DescriptorPrior& prior,
                                 const Eigen::VectorXd& costs_ms) {
@@ -204,11 +169,13 @@ Eigen::VectorXd of_structure_ms(const StructureModel& model, std::size_t structu
   return costs;
 }
 
-/// Trains without each runtime in turn and looks at its devices.
+/// Trains without each runtime in turn, and looks at what such a prior gets wrong about the runtime's devices.
 void find_errors(const std::vector<Lesson>& lessons, const StructureModel& model, std::uint64_t seed,
                  DescriptorPrior& prior) {
   const auto features = static_cast<Eigen::Index>(model.features().size());
-  HeldOutErrors errors{Eigen::VectorXd::Zero(features), Eigen::VectorXd::Zero(features)};
+  Eigen::VectorXd square = Eigen::VectorXd::Zero(features);   // of costs in units of the median, sum over devices
+  Eigen::VectorXd devices = Eigen::VectorXd::Zero(features);  // that say something of the cost
+  double scale_square = 0, residual_square = 0;
   for (const std::string& runtime : runtimes_of(lessons)) {
     std::vector<Lesson> others;
     std::copy_if(lessons.begin(), lessons.end(), std::back_inserter(others),
@@ -217,20 +184,32 @@ void find_errors(const std::vector<Lesson>& lessons, const StructureModel& model
     train(others, model, seed, without);
     for (const Lesson& lesson : lessons) {
       if (lesson.device->runtime != runtime) continue;
-      const HardwareDescriptor& descriptor = lesson.device->descriptor;
-      const Eigen::VectorXd costs = costs_ms(without, model, descriptor);
-      errors.add(lesson, costs, of_structure_ms(model, lesson.entry->structure, descriptor, without, costs),
-                 model.structures()[lesson.entry->structure].uses);
+      const LibraryEntry& entry = *lesson.entry;
+      const Eigen::VectorXd costs = costs_ms(without, model, lesson.device->descriptor);
+      const Eigen::VectorXd latency = lesson.rows * costs;
+      const double floor = smallest_relative * std::max(latency.mean(), 1e-9);
+      const Eigen::ArrayXd error = lesson.log_latency.array() - latency.cwiseMax(floor).array().log();
+      const double scale = error.mean();
+      scale_square += scale * scale;
+      residual_square += (error - scale).square().mean();
+      const Eigen::VectorXd expected =
+          of_structure_ms(model, entry.structure, lesson.device->descriptor, without, costs) *
+          (std::exp(scale) / entry.median_ms);
+      for (Eigen::Index f = 0; f < features; ++f) {
+        if (!model.structures()[entry.structure].uses[f]) continue;
+        square[f] += std::pow(entry.costs[f] - expected[f], 2);
+        devices[f] += 1;
+      }
     }
   }
-  prior.deviation = (errors.square.array() / errors.devices.array().max(1)).sqrt();
+  prior.deviation = (square.array() / devices.array().max(1)).sqrt();
   for (Eigen::Index f = 0; f < features; ++f) {
     const nasbench::StructureFeature& feature = model.features()[static_cast<std::size_t>(f)];
-    if (errors.devices[f] == 0) prior.deviation[f] = feature.spread.value_or(feature.typical_cost);
+    if (devices[f] == 0) prior.deviation[f] = feature.spread.value_or(feature.typical_cost);
   }
-  const auto devices = static_cast<double>(lessons.size());
-  prior.scale_deviation = std::sqrt(errors.scale_square / devices);
-  prior.residual = std::sqrt(errors.residual_square / devices);
+  const auto count = static_cast<double>(lessons.size());
+  prior.scale_deviation = std::sqrt(scale_square / count);
+  prior.residual = std::sqrt(residual_square / count);
 }
 
 std::set<std::string> runtimes_with(const datasets::Pool& pool, DescriptorKind kind) {
@@ -272,7 +251,9 @@ DescriptorPrior descriptor_prior_of(const StructuredLibrary& library, const data
     prior.from.push_back(device.id);
   }
   if (runtimes_of(lessons).size() < 2) return {};
-  prior.counters = first_counters(lessons);
+  const auto counted =
+      std::find_if(lessons.begin(), lessons.end(), [](const Lesson& l) { return l.device->descriptor.has_counters(); });
+  if (counted != lessons.end()) prior.counters = counted->device->descriptor.counters;
   find_errors(lessons, *library.model, seed, prior);
   train(lessons, *library.model, seed, prior);
   return prior;
