@@ -9,7 +9,7 @@
 
 #include "datasets/pool/pool.h"
 #include "nasbench/structures/structures.h"
-#include "trainer/core/descriptor_kind.h"
+#include "trainer/core/predictor.h"
 #include "trainer/predictors/library/library.h"
 
 namespace tenshot::trainer::structured {
