@@ -13,7 +13,6 @@
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/temporaries.h"
 #include "trainer/cli/cold.h"
-#include "trainer/cold/start_calibration.h"
 
 namespace tenshot::cli {
 namespace {

@@ -1,6 +1,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "trainer/cold/schedule.h"
 
@@ -9,86 +10,32 @@ namespace {
 
 constexpr double most_combinations = 4096;
 
-/// The loads of Algorithm 1: T_Q of every core, and who prepares what.
-class Balancer {
- public:
-  Balancer(const ColdProblem& problem, const std::vector<std::size_t>& combination)
-      : costs_(preparation_costs(problem, combination)),
-        cores_(combination.size(), 0),
-        loads_(static_cast<std::size_t>(problem.preparing_cores) + 1, 0) {
-    for (std::size_t i = 0; i < combination.size(); ++i) {
-      execution_ += problem.layers[i][combination[i]].execute_ms;
-    }
+/// Lines 13 to 20: the largest preparation that evens out the busiest and the idlest core moves between them. False
+/// where there is none. `loads`: T_Q of every core.
+bool move_one(const std::vector<double>& costs, std::vector<int>& cores, std::vector<double>& loads) {
+  const auto busiest = std::max_element(loads.begin() + 1, loads.end());
+  const auto idlest = std::min_element(loads.begin() + 1, loads.end());
+  const double half = (*busiest - *idlest) / 2;
+  std::size_t best = costs.size();
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (cores[i] != busiest - loads.begin() || costs[i] >= half || costs[i] <= 0) continue;
+    if (best == costs.size() || costs[i] > costs[best]) best = i;
   }
+  if (best == costs.size()) return false;
+  cores[best] = static_cast<int>(idlest - loads.begin());
+  *busiest -= costs[best];
+  *idlest += costs[best];
+  return true;
+}
 
-  std::vector<int> run() {
-    if (loads_.size() == 1) return cores_;
-    std::set<std::size_t> with_executing = {0};  // r_1 and w_1: line 3
-    std::size_t next = 1;                        // s
-    while (true) {
-      spread(with_executing);
-      while (move_one()) {
-      }
-      const double excess = *std::max_element(loads_.begin() + 1, loads_.end()) - loads_[0];
-      if (excess <= 0) break;
-      std::size_t i = next;
-      while (i < costs_.size() && 2 * costs_[i] >= excess) ++i;  // line 9
-      if (i == costs_.size()) break;
-      with_executing.insert(i);
-      next = i + 1;
-    }
-    return cores_;
-  }
-
- private:
-  /// Line 12: the others go to the preparing cores in turn.
-  void spread(const std::set<std::size_t>& with_executing) {
-    std::fill(loads_.begin(), loads_.end(), 0);
-    loads_[0] = execution_;
-    std::size_t turn = 0;
-    for (std::size_t i = 0; i < costs_.size(); ++i) {
-      if (with_executing.count(i) != 0) {
-        cores_[i] = 0;
-        loads_[0] += costs_[i];
-      } else {
-        cores_[i] = static_cast<int>(turn + 1);
-        loads_[turn + 1] += costs_[i];
-        turn = (turn + 1) % (loads_.size() - 1);
-      }
-    }
-  }
-
-  /// Lines 13 to 20: the largest preparation that evens out the busiest and the idlest core moves between them.
-  bool move_one() {
-    const auto busiest = std::max_element(loads_.begin() + 1, loads_.end());
-    const auto idlest = std::min_element(loads_.begin() + 1, loads_.end());
-    const double half = (*busiest - *idlest) / 2;
-    const auto from = static_cast<int>(busiest - loads_.begin()), to = static_cast<int>(idlest - loads_.begin());
-    std::size_t best = costs_.size();
-    for (std::size_t i = 0; i < costs_.size(); ++i) {
-      if (cores_[i] != from || costs_[i] >= half || costs_[i] <= 0) continue;
-      if (best == costs_.size() || costs_[i] > costs_[best]) best = i;
-    }
-    if (best == costs_.size()) return false;
-    cores_[best] = to;
-    *busiest -= costs_[best];
-    *idlest += costs_[best];
-    return true;
-  }
-
-  std::vector<double> costs_;
-  double execution_ = 0;
-  std::vector<int> cores_;
-  std::vector<double> loads_;
-};
-
+using Combination = std::vector<std::size_t>;           ///< a candidate of every layer
 using Choices = std::vector<std::vector<std::size_t>>;  ///< useful candidates of every layer
 
-std::vector<std::vector<std::size_t>> all_combinations(const Choices& choices) {
-  std::vector<std::vector<std::size_t>> combinations = {{}};
+std::vector<Combination> all_combinations(const Choices& choices) {
+  std::vector<Combination> combinations = {{}};
   for (const std::vector<std::size_t>& layer : choices) {
-    std::vector<std::vector<std::size_t>> longer;
-    for (const std::vector<std::size_t>& combination : combinations) {
+    std::vector<Combination> longer;
+    for (const Combination& combination : combinations) {
       for (const std::size_t candidate : layer) {
         longer.push_back(combination);
         longer.back().push_back(candidate);
@@ -100,8 +47,8 @@ std::vector<std::vector<std::size_t>> all_combinations(const Choices& choices) {
 }
 
 /// For every λ at which some layer changes its mind, what each layer takes.
-std::vector<std::vector<std::size_t>> weighted_combinations(const ColdProblem& problem, const Choices& choices,
-                                                            std::size_t most_weights) {
+std::vector<Combination> weighted_combinations(const ColdProblem& problem, const Choices& choices,
+                                               std::size_t most_weights) {
   std::set<double> weights = {0, 1};
   for (std::size_t i = 0; i < choices.size(); ++i) {
     for (const std::size_t a : choices[i]) {
@@ -113,9 +60,12 @@ std::vector<std::vector<std::size_t>> weighted_combinations(const ColdProblem& p
     }
   }
   const std::size_t step = std::max<std::size_t>(1, weights.size() / most_weights);
-  std::set<std::vector<std::size_t>> combinations;
-  const auto add = [&](double weight) {
-    std::vector<std::size_t> combination;
+  std::set<Combination> combinations;
+  std::size_t number = 0;
+  for (auto at = weights.begin(); std::next(at) != weights.end(); ++at) {
+    if (number++ % step != 0) continue;
+    const double weight = (*at + *std::next(at)) / 2;
+    Combination combination;
     for (std::size_t i = 0; i < choices.size(); ++i) {
       const auto cost = [&](std::size_t c) {
         return weight * problem.layers[i][c].prepare_ms + (1 - weight) * problem.layers[i][c].execute_ms;
@@ -124,10 +74,6 @@ std::vector<std::vector<std::size_t>> weighted_combinations(const ColdProblem& p
                                               [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); }));
     }
     combinations.insert(std::move(combination));
-  };
-  std::size_t number = 0;
-  for (auto weight = weights.begin(); std::next(weight) != weights.end(); ++weight) {
-    if (number++ % step == 0) add((*weight + *std::next(weight)) / 2);
   }
   return {combinations.begin(), combinations.end()};
 }
@@ -139,9 +85,11 @@ struct State {
   double preparing = 0;  ///< P of the last layer that the preparing core took
   double sum = 0;
   double wait = 0;
-  int before = -1;  ///< state of the layer before
+  const State* before = nullptr;  ///< of the layer before
   std::size_t candidate = 0;
   int core = 0;
+
+  double makespan() const { return std::max(sum, wait); }
 };
 
 constexpr std::size_t most_states = 4000;
@@ -150,9 +98,7 @@ constexpr double relative_step = 1e-5;  // of the makespan: the grid that states
 /// States that no other is at most as large as in all three numbers.
 std::vector<State> undominated(std::vector<State> states) {
   std::sort(states.begin(), states.end(), [](const State& a, const State& b) {
-    if (a.preparing != b.preparing) return a.preparing < b.preparing;
-    if (a.sum != b.sum) return a.sum < b.sum;
-    return a.wait < b.wait;
+    return std::tie(a.preparing, a.sum, a.wait) < std::tie(b.preparing, b.sum, b.wait);
   });
   std::map<double, double> stairs;  // sum → wait, falling
   std::vector<State> kept;
@@ -203,8 +149,6 @@ double relaxation_bound(const std::vector<std::vector<ColdCandidate>>& layers) {
   return bound;
 }
 
-double makespan(const State& state) { return std::max(state.sum, state.wait); }
-
 }  // namespace
 
 std::vector<std::size_t> useful_candidates(const std::vector<ColdCandidate>& candidates) {
@@ -223,7 +167,29 @@ std::vector<std::size_t> useful_candidates(const std::vector<ColdCandidate>& can
 }
 
 std::vector<int> balanced_cores(const ColdProblem& problem, const std::vector<std::size_t>& combination) {
-  return Balancer(problem, combination).run();
+  const std::vector<double> costs = preparation_costs(problem, combination);
+  const auto preparing_cores = static_cast<std::size_t>(problem.preparing_cores);
+  std::vector<int> cores(costs.size(), 0);
+  if (preparing_cores == 0) return cores;
+  double execution = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i) execution += problem.layers[i][combination[i]].execute_ms;
+  std::set<std::size_t> with_executing = {0};  // r_1 and w_1: line 3
+  for (std::size_t s = 1;; ++s) {
+    std::vector<double> loads(preparing_cores + 1, 0);
+    loads[0] = execution;
+    std::size_t turn = 0;
+    for (std::size_t i = 0; i < costs.size(); ++i) {  // line 12: the others go to the preparing cores in turn
+      cores[i] = with_executing.count(i) != 0 ? 0 : static_cast<int>(1 + turn++ % preparing_cores);
+      loads[static_cast<std::size_t>(cores[i])] += costs[i];
+    }
+    while (move_one(costs, cores, loads)) {
+    }
+    const double excess = *std::max_element(loads.begin() + 1, loads.end()) - loads[0];
+    if (excess <= 0) return cores;
+    while (s < costs.size() && 2 * costs[s] >= excess) ++s;  // line 9
+    if (s == costs.size()) return cores;
+    with_executing.insert(s);
+  }
 }
 
 ColdSchedule algorithm_1(const ColdProblem& problem, std::size_t most_weights) {
@@ -261,19 +227,17 @@ ColdOptimum optimum(const ColdProblem& problem) {
     std::vector<State> next;
     for (const std::size_t c : useful_candidates(candidates)) {
       const double prepare = candidates[c].prepare_ms, execute = candidates[c].execute_ms;
-      for (std::size_t s = 0; s < layers.back().size(); ++s) {
-        const State& state = layers.back()[s];
-        const int before = static_cast<int>(s);
-        next.push_back({state.preparing, state.sum + prepare + execute, state.wait + execute, before, c, 0});
+      for (const State& state : layers.back()) {
+        next.push_back({state.preparing, state.sum + prepare + execute, state.wait + execute, &state, c, 0});
         if (problem.preparing_cores == 0) continue;
         const double ready = state.preparing + prepare;
-        next.push_back({ready, state.sum + execute, std::max(state.wait, ready) + execute, before, c, 1});
+        next.push_back({ready, state.sum + execute, std::max(state.wait, ready) + execute, &state, c, 1});
       }
     }
     cheapest.push_back(std::move(candidates));
     next = undominated(std::move(next));
     double step = 0;
-    for (const State& state : next) step = std::max(step, makespan(state) * relative_step);
+    for (const State& state : next) step = std::max(step, state.makespan() * relative_step);
     for (; next.size() > most_states && step > 0; step *= 2) {
       next = thinned(next, step);
       lost += step;
@@ -281,20 +245,15 @@ ColdOptimum optimum(const ColdProblem& problem) {
     layers.push_back(std::move(next));
   }
   const std::vector<State>& last = layers.back();
-  auto best =
-      static_cast<int>(std::min_element(last.begin(), last.end(),
-                                        [](const State& a, const State& b) { return makespan(a) < makespan(b); }) -
-                       last.begin());
+  const State* state = &*std::min_element(last.begin(), last.end(),
+                                          [](const State& a, const State& b) { return a.makespan() < b.makespan(); });
   ColdOptimum result;
-  result.lower_bound_ms = makespan(last[static_cast<std::size_t>(best)]) - lost;
+  result.lower_bound_ms = state->makespan() - lost;
   if (problem.preparing_cores == 1) result.lower_bound_ms = std::max(result.lower_bound_ms, relaxation_bound(cheapest));
-  result.schedule.candidates.resize(problem.layers.size());
-  result.schedule.cores.resize(problem.layers.size());
-  for (std::size_t i = problem.layers.size(); i > 0; --i) {
-    const State& state = layers[i][static_cast<std::size_t>(best)];
-    result.schedule.candidates[i - 1] = state.candidate;
-    result.schedule.cores[i - 1] = state.core;
-    best = state.before;
+  result.schedule = {Combination(problem.layers.size()), std::vector<int>(problem.layers.size())};
+  for (std::size_t i = problem.layers.size(); i-- > 0; state = state->before) {
+    result.schedule.candidates[i] = state->candidate;
+    result.schedule.cores[i] = state->core;
   }
   return result;
 }

@@ -35,40 +35,33 @@ const KernelStages& kernel_of(const ColdStages& stages, std::size_t layer, const
   return stages.layers[layer].kernels[static_cast<std::size_t>(candidate.kernel)];
 }
 
-/// Whether a policy takes a kernel where it has the choice.
-bool prefers(KernelPolicy policy, const KernelStages& kernel) {
-  if (policy == KernelPolicy::untransformed) return !kernel.transforms;
-  return policy != KernelPolicy::compiled || descriptor::is_compiled(kernel.name);
-}
-
 /// The kernel that a policy names; −1 where it names none. Where a layer has none that the policy prefers, it takes the
 /// fastest of all.
 int kernel_of(const LayerStages& layer, KernelPolicy policy) {
   if (policy == KernelPolicy::planned) return -1;
   if (policy == KernelPolicy::preferred) return 0;
   const auto rank = [policy](const KernelStages& kernel) {
-    return std::pair(!prefers(policy, kernel), kernel.execute_ms);
+    const bool unwanted = policy == KernelPolicy::untransformed
+                              ? kernel.transforms
+                              : policy == KernelPolicy::compiled && !descriptor::is_compiled(kernel.name);
+    return std::pair(unwanted, kernel.execute_ms);
   };
   const auto best = std::min_element(layer.kernels.begin(), layer.kernels.end(),
                                      [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   return static_cast<int>(best - layer.kernels.begin());
 }
 
-/// Removes the candidates of a layer for which `unwanted` holds.
-template <class Unwanted>
-void remove(std::vector<ColdCandidate>& candidates, const Unwanted& unwanted) {
-  candidates.erase(std::remove_if(candidates.begin(), candidates.end(), unwanted), candidates.end());
-}
-
 /// The candidates that the options leave.
 void restrict(const ColdStages& stages, const ColdPlanOptions& options, ColdProblem& problem) {
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
     const int kernel = kernel_of(stages.layers[i], options.kernels);
-    remove(problem.layers[i], [&](const ColdCandidate& candidate) {
+    std::vector<ColdCandidate>& candidates = problem.layers[i];
+    const auto unwanted = [&](const ColdCandidate& candidate) {
       const bool may_be_cached = kernel_of(stages, i, candidate).transforms;
       return (kernel >= 0 && candidate.kernel != kernel) || (options.cache == CachePolicy::none && candidate.cached) ||
              (options.cache == CachePolicy::all && may_be_cached && !candidate.cached);
-    });
+    };
+    candidates.erase(std::remove_if(candidates.begin(), candidates.end(), unwanted), candidates.end());
   }
 }
 
@@ -110,62 +103,53 @@ ColdSchedule schedule_of(const ColdStages& stages, const ColdProblem& problem, c
   return schedule;
 }
 
-/// What the kernels of a schedule cost once for the process, milliseconds.
-double once_ms(const ColdStages& stages, const ColdProblem& problem, const ColdSchedule& schedule) {
-  double most = 0;  // one family has such costs: oneDNN's matrix products, which share their code
+/// What a schedule takes with what starting costs, and what its kernels cost once for the process, milliseconds.
+double time_of(const ColdStages& stages, const ColdProblem& problem, const ColdSchedule& schedule) {
+  double once_ms = 0;  // one family has such costs: oneDNN's matrix products, which share their code
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-    most = std::max(most, kernel_of(stages, i, problem.layers[i][schedule.candidates[i]]).once_ms);
+    once_ms = std::max(once_ms, kernel_of(stages, i, problem.layers[i][schedule.candidates[i]]).once_ms);
   }
-  return most;
-}
-
-ColdPlan plan_of(const ColdStages& stages, const ColdProblem& problem, const ColdSchedule& schedule) {
-  ColdPlan plan;
-  static_cast<descriptor::ColdSubject&>(plan) = stages;
-  plan.preparing_cores = problem.preparing_cores;
-  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-    const ColdCandidate& candidate = problem.layers[i][schedule.candidates[i]];
-    const KernelStages& kernel = kernel_of(stages, i, candidate);
-    plan.layers.push_back({kernel.name, candidate.cached, schedule.cores[i]});
-    plan.warm_ms += kernel.execute_ms;
-  }
-  return plan;
+  return stages.start_ms + once_ms + simulate(problem, schedule).makespan();
 }
 
 /// The problem without the kernels that cost something once, for the layers that have others.
 ColdProblem without_once(const ColdStages& stages, ColdProblem problem) {
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-    std::vector<ColdCandidate> left = problem.layers[i];
-    remove(left, [&](const ColdCandidate& candidate) { return kernel_of(stages, i, candidate).once_ms != 0; });
+    std::vector<ColdCandidate> left;
+    std::copy_if(problem.layers[i].begin(), problem.layers[i].end(), std::back_inserter(left),
+                 [&](const ColdCandidate& candidate) { return kernel_of(stages, i, candidate).once_ms == 0; });
     if (!left.empty()) problem.layers[i] = std::move(left);
   }
   return problem;
 }
 
-struct Found {
-  ColdProblem problem;
-  ColdSchedule schedule;
-  double algorithm_1_ms = 0;
-  double ms = 0;
-};
-
-Found search(const ColdStages& stages, ColdProblem problem, bool quick) {
+/// The fastest plan of a problem that is found, without its bound and its switches.
+ColdPlanning search(const ColdStages& stages, const ColdProblem& problem, bool quick) {
   constexpr std::size_t few = 24;
-  Found found{std::move(problem), {}, 0, 0};
-  const auto time = [&](const ColdSchedule& schedule) {
-    return stages.start_ms + once_ms(stages, found.problem, schedule) + simulate(found.problem, schedule).makespan();
-  };
-  if (found.problem.preparing_cores == 0) {
-    found.schedule = sequential(found.problem);
+  ColdPlanning planning;
+  ColdSchedule schedule;
+  if (problem.preparing_cores == 0) {
+    schedule = sequential(problem);
   } else {
-    found.schedule = quick ? algorithm_1(found.problem, few) : algorithm_1(found.problem);
-    found.algorithm_1_ms = time(found.schedule);
-    ColdSchedule other =
-        found.problem.preparing_cores == 1 && !quick ? optimum(found.problem).schedule : found.schedule;
-    if (time(other) < found.algorithm_1_ms) found.schedule = std::move(other);
+    schedule = quick ? algorithm_1(problem, few) : algorithm_1(problem);
+    planning.algorithm_1_ms = time_of(stages, problem, schedule);
   }
-  found.ms = time(found.schedule);
-  return found;
+  if (problem.preparing_cores == 1 && !quick) {
+    ColdSchedule other = optimum(problem).schedule;
+    if (time_of(stages, problem, other) < planning.algorithm_1_ms) schedule = std::move(other);
+  }
+  ColdPlan& plan = planning.plan;
+  static_cast<descriptor::ColdSubject&>(plan) = stages;
+  plan.preparing_cores = problem.preparing_cores;
+  plan.predicted_ms = time_of(stages, problem, schedule);
+  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
+    const ColdCandidate& candidate = problem.layers[i][schedule.candidates[i]];
+    const KernelStages& kernel = kernel_of(stages, i, candidate);
+    plan.layers.push_back({kernel.name, candidate.cached, schedule.cores[i]});
+    plan.warm_ms += kernel.execute_ms;
+    if (candidate.cached) planning.cached_bytes += kernel.cached_bytes;
+  }
+  return planning;
 }
 
 void add_switches(const ColdStages& stages, const ColdPlanOptions& options, ColdPlanning& planning) {
@@ -205,17 +189,15 @@ std::vector<PlannedSwitch> planned_switches(const ColdStages& stages, const Cold
   for (std::size_t i = 0; i < plan.layers.size(); ++i) {
     const LayerStages& layer = stages.layers[i];
     const KernelStages& present = layer.kernels[kernel_called(stages, i, plan.layers[i].kernel)];
-    const auto fastest =
-        std::min_element(layer.kernels.begin(), layer.kernels.end(),
-                         [](const KernelStages& a, const KernelStages& b) { return a.execute_ms < b.execute_ms; });
-    const double saved = present.execute_ms - fastest->execute_ms;
+    const KernelStages& fastest = layer.kernels[static_cast<std::size_t>(kernel_of(layer, KernelPolicy::warm))];
+    const double saved = present.execute_ms - fastest.execute_ms;
     if (saved <= 0) continue;
-    const bool again = made.count({layer.shape, fastest->name}) != 0;
-    const bool cached = may_cache && fastest->transforms &&
-                        preparation_ms(layer, *fastest, true, again) < preparation_ms(layer, *fastest, false, again);
-    const double cost = preparation_ms(layer, *fastest, cached, again);
+    const bool again = made.count({layer.shape, fastest.name}) != 0;
+    const bool cached = may_cache && fastest.transforms &&
+                        preparation_ms(layer, fastest, true, again) < preparation_ms(layer, fastest, false, again);
+    const double cost = preparation_ms(layer, fastest, cached, again);
     found.push_back(
-        {saved / std::max(cost, std::numeric_limits<double>::min()), {static_cast<int>(i), fastest->name, cached}});
+        {saved / std::max(cost, std::numeric_limits<double>::min()), {static_cast<int>(i), fastest.name, cached}});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<PlannedSwitch> switches;
@@ -249,32 +231,23 @@ ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& op
   if (options.preparing_cores <= 1 && !options.quick)
     lower_bound_ms = std::max(lower_bound_ms, optimum(problem).lower_bound_ms);
   restrict(stages, options, problem);
-  Found found = search(stages, problem, options.quick);
-  Found other = search(stages, without_once(stages, std::move(problem)), options.quick);
-  if (other.ms < found.ms) {
-    if (found.algorithm_1_ms < other.algorithm_1_ms) other.algorithm_1_ms = found.algorithm_1_ms;
-    found = std::move(other);
+  ColdPlanning planning = search(stages, problem, options.quick);
+  ColdPlanning other = search(stages, without_once(stages, std::move(problem)), options.quick);
+  if (other.plan.predicted_ms < planning.plan.predicted_ms) {
+    other.algorithm_1_ms = std::min(other.algorithm_1_ms, planning.algorithm_1_ms);
+    planning = std::move(other);
   }
-  ColdPlanning planning;
-  planning.algorithm_1_ms = found.algorithm_1_ms;
-  planning.plan = plan_of(stages, found.problem, found.schedule);
-  planning.plan.predicted_ms = found.ms;
   planning.plan.lower_bound_ms = stages.start_ms + lower_bound_ms;
   planning.plan.strategy = std::string(kernel_policies.at(static_cast<std::size_t>(options.kernels))) + " kernels, " +
                            cache_policies.at(static_cast<std::size_t>(options.cache)) + " cached, " +
                            (options.preparing_cores == 0 ? "sequential" : "pipelined");
-  for (std::size_t i = 0; i < found.problem.layers.size(); ++i) {
-    const ColdCandidate& candidate = found.problem.layers[i][found.schedule.candidates[i]];
-    if (candidate.cached) planning.cached_bytes += kernel_of(stages, i, candidate).cached_bytes;
-  }
   if (options.switches) add_switches(stages, options, planning);
   return planning;
 }
 
 double predicted_cold_ms(const ColdStages& stages, const ColdPlan& plan) {
   const ColdProblem problem = cold_problem(stages, plan.preparing_cores);
-  const ColdSchedule schedule = schedule_of(stages, problem, plan);
-  return stages.start_ms + once_ms(stages, problem, schedule) + simulate(problem, schedule).makespan();
+  return time_of(stages, problem, schedule_of(stages, problem, plan));
 }
 
 }  // namespace tenshot::trainer

@@ -7,92 +7,17 @@
 namespace tenshot::trainer {
 namespace {
 
-/// One core's operations, in order: layers to prepare, then layers to execute.
+/// One core's operations, in order: layers to prepare, then all layers to execute, or none.
 struct Core {
-  std::vector<std::size_t> prepare, execute;
+  std::vector<std::size_t> prepare;
+  std::size_t executions = 0;
   std::size_t next = 0;
   double remaining = 0;  ///< work of the operation that runs
   bool busy = false;
 
-  bool is_done() const { return !busy && next == prepare.size() + execute.size(); }
+  bool is_done() const { return !busy && next == prepare.size() + executions; }
   bool prepares() const { return next < prepare.size(); }
-  std::size_t layer() const { return prepares() ? prepare[next] : execute[next - prepare.size()]; }
-};
-
-class Simulation {
- public:
-  Simulation(const ColdProblem& problem, const ColdSchedule& schedule)
-      : problem_(problem),
-        schedule_(schedule),
-        costs_(preparation_costs(problem, schedule.candidates)),
-        cores_(static_cast<std::size_t>(problem.preparing_cores) + 1),
-        prepared_(problem.layers.size(), -1) {
-    for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-      cores_[static_cast<std::size_t>(schedule.cores[i])].prepare.push_back(i);
-      cores_[0].execute.push_back(i);
-      timeline_.disk_ms += problem.layers[i][schedule.candidates[i]].read_ms;
-    }
-    timeline_.prepared.resize(problem.layers.size());
-    timeline_.executed.resize(problem.layers.size());
-  }
-
-  ColdTimeline run() {
-    while (!cores_[0].is_done()) {
-      for (Core& core : cores_) start(core);
-      advance();
-    }
-    return std::move(timeline_);
-  }
-
- private:
-  void start(Core& core) {
-    if (core.busy || core.is_done()) return;
-    const std::size_t layer = core.layer();
-    if (!core.prepares() && prepared_[layer] < 0) return;
-    core.remaining = core.prepares() ? costs_[layer] : problem_.layers[layer][schedule_.candidates[layer]].execute_ms;
-    core.busy = true;
-  }
-
-  void advance() {
-    const bool both = cores_[0].busy && std::any_of(cores_.begin() + 1, cores_.end(), std::mem_fn(&Core::busy));
-    const auto slowdown = [&](const Core& core) {
-      if (!both) return 1.0;
-      return core.prepares() ? problem_.interference.preparing : problem_.interference.executing;
-    };
-    double step = std::numeric_limits<double>::infinity();
-    for (const Core& core : cores_) {
-      if (core.busy) step = std::min(step, core.remaining * slowdown(core));
-    }
-    now_ += step;
-    for (Core& core : cores_) {
-      if (!core.busy) continue;
-      const double slow = slowdown(core);
-      if (core.remaining * slow > step) {
-        core.remaining -= step / slow;
-      } else {
-        finished_.push_back(&core);
-      }
-    }
-    for (Core* core : finished_) finish(*core);
-    finished_.clear();
-  }
-
-  void finish(Core& core) {
-    const std::size_t layer = core.layer();
-    (core.prepares() ? timeline_.prepared : timeline_.executed)[layer] = now_;
-    if (core.prepares()) prepared_[layer] = now_;
-    ++core.next;
-    core.busy = false;
-  }
-
-  const ColdProblem& problem_;
-  const ColdSchedule& schedule_;
-  std::vector<double> costs_;
-  std::vector<Core> cores_;
-  std::vector<double> prepared_;  ///< −1 until then
-  std::vector<Core*> finished_;   ///< in this step
-  ColdTimeline timeline_;
-  double now_ = 0;
+  std::size_t layer() const { return prepares() ? prepare[next] : next - prepare.size(); }
 };
 
 ColdCandidate candidate_of(const descriptor::LayerStages& layer, std::size_t index, bool cached) {
@@ -138,7 +63,46 @@ std::vector<double> preparation_costs(const ColdProblem& problem, const std::vec
 }
 
 ColdTimeline simulate(const ColdProblem& problem, const ColdSchedule& schedule) {
-  return Simulation(problem, schedule).run();
+  const std::size_t layers = problem.layers.size();
+  const std::vector<double> costs = preparation_costs(problem, schedule.candidates);
+  std::vector<Core> cores(static_cast<std::size_t>(problem.preparing_cores) + 1);
+  cores[0].executions = layers;
+  ColdTimeline timeline{std::vector<double>(layers, -1), std::vector<double>(layers)};  // −1: not prepared yet
+  for (std::size_t i = 0; i < layers; ++i) {
+    cores[static_cast<std::size_t>(schedule.cores[i])].prepare.push_back(i);
+    timeline.disk_ms += problem.layers[i][schedule.candidates[i]].read_ms;
+  }
+  for (double now = 0; !cores[0].is_done();) {
+    for (Core& core : cores) {
+      if (core.busy || core.is_done()) continue;
+      const std::size_t layer = core.layer();
+      if (!core.prepares() && timeline.prepared[layer] < 0) continue;
+      core.remaining = core.prepares() ? costs[layer] : problem.layers[layer][schedule.candidates[layer]].execute_ms;
+      core.busy = true;
+    }
+    const bool both = cores[0].busy && std::any_of(cores.begin() + 1, cores.end(), std::mem_fn(&Core::busy));
+    const auto slowdown = [&](const Core& core) {
+      if (!both) return 1.0;
+      return core.prepares() ? problem.interference.preparing : problem.interference.executing;
+    };
+    double step = std::numeric_limits<double>::infinity();
+    for (const Core& core : cores) {
+      if (core.busy) step = std::min(step, core.remaining * slowdown(core));
+    }
+    now += step;
+    for (Core& core : cores) {
+      if (!core.busy) continue;
+      const double slow = slowdown(core);
+      if (core.remaining * slow > step) {
+        core.remaining -= step / slow;
+        continue;
+      }
+      (core.prepares() ? timeline.prepared : timeline.executed)[core.layer()] = now;
+      ++core.next;
+      core.busy = false;
+    }
+  }
+  return timeline;
 }
 
 }  // namespace tenshot::trainer

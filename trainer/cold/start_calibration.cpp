@@ -1,5 +1,3 @@
-#include "trainer/cold/start_calibration.h"
-
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -123,7 +121,6 @@ class Calibration {
         if (kernel.once_ms > 0) kernel.once_ms = once;
       }
     }
-    first.once_ms = once;
     first.first_ms = took - once;
   }
 

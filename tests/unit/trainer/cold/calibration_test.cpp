@@ -2,7 +2,6 @@
 
 #include "nasbench/support/error.h"
 #include "trainer/cold/planner.h"
-#include "trainer/cold/start_calibration.h"
 
 namespace tenshot::trainer {
 namespace {
