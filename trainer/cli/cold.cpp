@@ -43,7 +43,6 @@ std::string plan_line(const trainer::ColdPlanning& planning, const std::string& 
   return line + "; next: tenshot cold run " + out;
 }
 
-using trainer::cold_stages::ColdPredictor;
 using trainer::cold_stages::PredictedStart;
 
 /// The files of stages that --stages names: one, or those of a folder, by name.
@@ -64,18 +63,18 @@ trainer::cold_stages::OfferedKernels kernels_here(const std::string& machine) {
   return descriptor::kernel_names;
 }
 
-nlohmann::json to_json(const PredictedStart& start, const ColdPredictor& predictor) {
+nlohmann::json to_json(const PredictedStart& start) {
   nlohmann::json learners;
   for (const trainer::cold_stages::Stage stage : trainer::cold_stages::all_stages) {
-    learners[std::string(name(stage))] = name(predictor.learners()[static_cast<std::size_t>(stage)]);
+    learners[std::string(name(stage))] = name(start.learners[static_cast<std::size_t>(stage)]);
   }
   return {{"cold_ms", start.cold_ms},
           {"low_ms", start.low_ms},
           {"high_ms", start.high_ms},
           {"planned_ms", start.planning.plan.predicted_ms},
           {"warm_ms", start.planning.plan.warm_ms},
-          {"factor", predictor.factor()},
-          {"held_out_networks", predictor.held_out()},
+          {"factor", start.factor},
+          {"held_out_networks", start.held_out},
           {"learners", std::move(learners)}};
 }
 
@@ -143,8 +142,9 @@ void run_cold_predict(const OptionParser& options) {
   trainer::ColdPlanOptions plan;
   plan.preparing_cores = options.integer("preparing-cores", 0);
   const nasbench::Network network = nasbench::read_onnx(model);
-  const ColdPredictor predictor(std::move(measured), plan);
-  PredictedStart start = predictor.predict(descriptor::cold_network(network), kernels_here(predictor.machine()));
+  const auto offered = kernels_here(trainer::cold_stages::machine_of(measured));
+  PredictedStart start =
+      trainer::cold_stages::predict_cold_start(descriptor::cold_network(network), offered, measured, plan);
   if (options.has("out")) {
     start.stages.model = model;
     start.stages.model_sha256 = sha256_hex(read_file(model));
@@ -154,15 +154,15 @@ void run_cold_predict(const OptionParser& options) {
         " --out plan.json");
   }
   if (options.has("json")) {
-    std::cout << to_json(start, predictor).dump() << "\n";
+    std::cout << to_json(start).dump() << "\n";
     return;
   }
   std::cout << decimals(start.cold_ms, 2) << " ms from the plan's file to the output (";
-  if (predictor.held_out() == 0) {
+  if (start.held_out == 0) {
     std::cout << "no interval: stages of several networks are needed)\n";
   } else {
     std::cout << "90 %: " << decimals(start.low_ms, 2) << " to " << decimals(start.high_ms, 2) << ", from "
-              << predictor.held_out() << " networks that were held out)\n";
+              << start.held_out << " networks that were held out)\n";
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 
@@ -12,6 +13,7 @@ namespace tenshot::trainer::cold_stages {
 namespace {
 
 using descriptor::ColdNetwork;
+using descriptor::ColdPlan;
 using descriptor::ColdStages;
 using descriptor::KernelStages;
 
@@ -42,36 +44,79 @@ OfferedKernels kernels_of(const ColdStages& file) {
   };
 }
 
-/// Sum of one stage over all kernels that were predicted, as predicted and as measured.
-std::pair<double, double> sums_of(const ColdStages& predicted, const ColdStages& measured, Stage stage) {
-  std::pair<double, double> sums = {0, 0};
-  for (std::size_t i = 0; i < predicted.layers.size(); ++i) {
-    for (const KernelStages& kernel : predicted.layers[i].kernels) {
-      for (const KernelStages& other : measured.layers[i].kernels) {
-        if (other.name != kernel.name || other.transforms != kernel.transforms) continue;
-        sums.first += time_of(predicted.layers[i], kernel, stage);
-        sums.second += time_of(measured.layers[i], other, stage);
+/// A network as it is predicted by those of other families.
+struct HeldOut {
+  const ColdStages* measured;
+  ColdStages by_operators, by_forest;
+};
+
+std::vector<HeldOut> hold_out(const std::vector<ColdStages>& files) {
+  const std::vector<std::size_t> folds = folds_of(files);
+  std::vector<HeldOut> networks;
+  for (std::size_t fold = 0; fold < most_folds; ++fold) {
+    std::vector<const ColdStages*> known, held_out;
+    for (std::size_t i = 0; i < folds.size(); ++i) (folds[i] == fold ? held_out : known).push_back(&files[i]);
+    if (known.empty() || held_out.empty()) continue;
+    const StageModels operators(known, all(Learner::operators));
+    const StageModels forest(known, all(has_xgboost() ? Learner::forest : Learner::operators));
+    for (const ColdStages* file : held_out) {
+      try {
+        networks.push_back({file, operators.predict(file->network, kernels_of(*file)),
+                            forest.predict(file->network, kernels_of(*file))});
+      } catch (const InputError&) {  // a layer of a kind that the others lack says nothing about the rest
       }
     }
   }
-  return sums;
+  return networks;
 }
 
-/// Stages of `one`, with those that another learner predicts better taken from `other`. Kernels that only one of them
-/// has keep what it says.
-ColdStages combined(ColdStages one, const ColdStages& other, const Learners& learners) {
+/// Calls `visit` with each kernel of `one` and its layer, and the kernel of that name and the same layer of `other`.
+template <class Stages, class Visit>
+void for_same_kernels(Stages& one, const ColdStages& other, const Visit& visit) {
   for (std::size_t i = 0; i < one.layers.size(); ++i) {
-    for (KernelStages& kernel : one.layers[i].kernels) {
+    for (auto& kernel : one.layers[i].kernels) {
       for (const KernelStages& same : other.layers[i].kernels) {
-        if (same.name != kernel.name) continue;
-        for (const Stage stage : all_stages) {
-          if (learners[static_cast<std::size_t>(stage)] != Learner::forest) continue;
-          time_of(one.layers[i], kernel, stage) = time_of(other.layers[i], same, stage);
-        }
+        if (same.name == kernel.name) visit(one.layers[i], kernel, other.layers[i], same);
       }
     }
   }
-  return one;
+}
+
+/// How far the sum of one stage over all kernels that were predicted is off: of its logarithm.
+double error_of_sum(const ColdStages& predicted, const ColdStages& measured, Stage stage) {
+  double sum = 0, truth = 0;
+  for_same_kernels(predicted, measured,
+                   [&](const auto& layer, const auto& kernel, const auto& other, const auto& same) {
+                     if (same.transforms != kernel.transforms) return;
+                     sum += time_of(layer, kernel, stage);
+                     truth += time_of(other, same, stage);
+                   });
+  return sum > 0 && truth > 0 ? std::abs(std::log(sum / truth)) : 0;
+}
+
+Learners chosen_learners(const std::vector<HeldOut>& networks) {
+  Learners learners = all(Learner::operators);
+  for (const Stage stage : all_stages) {
+    double of_operators = 0, of_forest = 0;
+    for (const HeldOut& network : networks) {
+      of_operators += error_of_sum(network.by_operators, *network.measured, stage);
+      of_forest += error_of_sum(network.by_forest, *network.measured, stage);
+    }
+    if (has_xgboost() && of_forest < of_operators) learners[static_cast<std::size_t>(stage)] = Learner::forest;
+  }
+  return learners;
+}
+
+/// A network's stages, each by its learner. Kernels that the forest has not keep what operators say.
+ColdStages combined(const HeldOut& network, const Learners& learners) {
+  ColdStages stages = network.by_operators;
+  for_same_kernels(stages, network.by_forest, [&](auto& layer, auto& kernel, const auto& other, const auto& same) {
+    for (const Stage stage : all_stages) {
+      if (learners[static_cast<std::size_t>(stage)] != Learner::forest) continue;
+      time_of(layer, kernel, stage) = time_of(other, same, stage);
+    }
+  });
+  return stages;
 }
 
 double mean(const std::vector<double>& values) {
@@ -106,92 +151,46 @@ std::string family_of(const std::string& model) {
   return family;
 }
 
-/// A network as it is predicted by those of other families.
-struct ColdPredictor::HeldOut {
-  const ColdStages* measured;
-  ColdStages by_operators, by_forest;
-};
-
-ColdPredictor::ColdPredictor(std::vector<ColdStages> measured, const ColdPlanOptions& plan)
-    : measured_(std::move(measured)), plan_(plan) {
-  if (measured_.empty()) throw InputError("cold starts are predicted from measured stages, and there are none");
-  for (const ColdStages& file : measured_) {
-    if (file.machine == measured_.front().machine) continue;
-    throw InputError("the stages are of unlike machines: '" + measured_.front().machine + "' and '" + file.machine +
-                     "'");
+const std::string& machine_of(const std::vector<ColdStages>& measured) {
+  if (measured.empty()) throw InputError("cold starts are predicted from measured stages, and there are none");
+  const std::string& machine = measured.front().machine;
+  for (const ColdStages& file : measured) {
+    if (file.machine == machine) continue;
+    throw InputError("the stages are of unlike machines: '" + machine + "' and '" + file.machine + "'");
   }
-  const std::vector<HeldOut> networks = hold_out();
-  choose_learners(networks);
-  find_errors(networks);
-  std::vector<const ColdStages*> files;
-  for (const ColdStages& file : measured_) files.push_back(&file);
-  models_ = std::make_unique<StageModels>(files, learners_);
+  return machine;
 }
 
-std::vector<ColdPredictor::HeldOut> ColdPredictor::hold_out() const {
-  const std::vector<std::size_t> folds = folds_of(measured_);
-  std::vector<HeldOut> networks;
-  for (std::size_t fold = 0; fold < most_folds; ++fold) {
-    std::vector<const ColdStages*> known, held_out;
-    for (std::size_t i = 0; i < folds.size(); ++i) (folds[i] == fold ? held_out : known).push_back(&measured_[i]);
-    if (known.empty() || held_out.empty()) continue;
-    const StageModels operators(known, all(Learner::operators));
-    const StageModels forest(known, all(has_xgboost() ? Learner::forest : Learner::operators));
-    for (const ColdStages* file : held_out) {
-      try {
-        networks.push_back({file, operators.predict(file->network, kernels_of(*file)),
-                            forest.predict(file->network, kernels_of(*file))});
-      } catch (const InputError&) {  // a layer of a kind that the others lack says nothing about the rest
-      }
-    }
-  }
-  return networks;
-}
-
-void ColdPredictor::choose_learners(const std::vector<HeldOut>& networks) {
-  learners_ = all(Learner::operators);
-  if (!has_xgboost()) return;
-  for (const Stage stage : all_stages) {
-    double error_of_operators = 0, error_of_forest = 0;
-    for (const HeldOut& network : networks) {
-      const auto error = [&](const ColdStages& predicted) {
-        const auto [sum, truth] = sums_of(predicted, *network.measured, stage);
-        return sum > 0 && truth > 0 ? std::abs(std::log(sum / truth)) : 0;
-      };
-      error_of_operators += error(network.by_operators);
-      error_of_forest += error(network.by_forest);
-    }
-    if (error_of_forest < error_of_operators) learners_[static_cast<std::size_t>(stage)] = Learner::forest;
-  }
-}
-
-void ColdPredictor::find_errors(const std::vector<HeldOut>& networks) {
-  ColdPlanOptions quick = plan_;
+PredictedStart predict_cold_start(const ColdNetwork& network, const OfferedKernels& offered,
+                                  const std::vector<ColdStages>& measured, const ColdPlanOptions& plan) {
+  PredictedStart start;
+  const std::string& machine = machine_of(measured);
+  const std::vector<HeldOut> held_out = hold_out(measured);
+  start.learners = chosen_learners(held_out);
+  ColdPlanOptions quick = plan;
   quick.quick = true;
   std::map<std::string, std::vector<double>> errors;
-  for (const HeldOut& network : networks) {
-    const ColdStages stages = combined(network.by_operators, network.by_forest, learners_);
-    const ColdPlanning planning = plan_cold_start(stages, quick);
+  for (const HeldOut& other : held_out) {
+    const ColdPlan planned = plan_cold_start(combined(other, start.learners), quick).plan;
     try {
-      errors[family_of(network.measured->model)].push_back(
-          std::log(predicted_cold_ms(*network.measured, planning.plan) / planning.plan.predicted_ms));
-      ++held_out_;
+      errors[family_of(other.measured->model)].push_back(
+          std::log(predicted_cold_ms(*other.measured, planned) / planned.predicted_ms));
+      ++start.held_out;
     } catch (const InputError&) {  // a kernel that transforms here and did not there
     }
   }
   std::vector<std::vector<double>> of_families;
   for (auto& [family, own] : errors) of_families.push_back(std::move(own));
-  error_ = error_of_new_family(std::move(of_families));
-}
-
-PredictedStart ColdPredictor::predict(const ColdNetwork& network, const OfferedKernels& offered) const {
-  PredictedStart start;
-  start.stages = models_->predict(network, offered);
-  start.stages.machine = machine();
-  start.planning = plan_cold_start(start.stages, plan_);
-  start.cold_ms = factor() * start.planning.plan.predicted_ms;
-  start.low_ms = start.cold_ms * std::exp(-error_.spread);
-  start.high_ms = start.cold_ms * std::exp(error_.spread);
+  const FamilyError error = error_of_new_family(std::move(of_families));
+  std::vector<const ColdStages*> files;
+  for (const ColdStages& file : measured) files.push_back(&file);
+  start.stages = StageModels(files, start.learners).predict(network, offered);
+  start.stages.machine = machine;
+  start.planning = plan_cold_start(start.stages, plan);
+  start.factor = std::exp(error.middle);
+  start.cold_ms = start.factor * start.planning.plan.predicted_ms;
+  start.low_ms = start.cold_ms * std::exp(-error.spread);
+  start.high_ms = start.cold_ms * std::exp(error.spread);
   return start;
 }
 

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cmath>
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,45 +32,24 @@ struct PredictedStart {
   double low_ms = 0, high_ms = 0;  ///< nine of ten starts are to lie between them; equal to cold_ms where unknown
   descriptor::ColdStages stages;   ///< for plan_cold_start; without the model's name and hash
   ColdPlanning planning;           ///< of these stages
+  Learners learners = {};
+  std::size_t held_out = 0;  ///< networks that were held out and predicted
+  double factor = 1;         ///< of planned times; 1 where a factor does not carry over to families that are held out
 };
 
-/// Predicts cold starts of networks that were never run, from the measured stages of others: the costs of each stage of
-/// each kernel (StageModels), with which the start is planned and simulated (Yi et al., §3.3).
+/// The machine of measured stages. Throws InputError where there is no file, or where they are of unlike machines.
+const std::string& machine_of(const std::vector<descriptor::ColdStages>& measured);
+
+/// Predicts the cold start of a network that was never run, from the measured stages of others: the costs of each stage
+/// of each kernel (StageModels), with which the start is planned and simulated (Yi et al., §3.3).
 ///
-///     const ColdPredictor predictor(stages_of_other_networks, {});
-///     predictor.predict(network, kernels_of_the_engine).cold_ms;
+///     predict_cold_start(network, kernels_of_the_engine, stages_of_other_networks, {}).cold_ms;
 ///
 /// Each stage is learned as sums of operators' measures or by a forest, whichever errs less on families of networks
 /// that were held out. What plans of predicted stages took for these families, by their measured stages, against what
-/// was predicted, gives a factor and the interval (error_of_new_family).
-class ColdPredictor {
- public:
-  /// Throws InputError where there is no file, or where they are of unlike machines.
-  ColdPredictor(std::vector<descriptor::ColdStages> measured, const ColdPlanOptions& plan);
-
-  /// Throws as StageModels::predict does.
-  PredictedStart predict(const descriptor::ColdNetwork& network, const OfferedKernels& offered) const;
-
-  const std::string& machine() const { return measured_.front().machine; }
-  const Learners& learners() const { return learners_; }
-  /// Networks that were held out and predicted.
-  std::size_t held_out() const { return held_out_; }
-  /// By which planned times are multiplied; 1 where a factor does not carry over to families that are held out.
-  double factor() const { return std::exp(error_.middle); }
-
- private:
-  struct HeldOut;
-
-  std::vector<HeldOut> hold_out() const;
-  void choose_learners(const std::vector<HeldOut>& networks);
-  void find_errors(const std::vector<HeldOut>& networks);
-
-  std::vector<descriptor::ColdStages> measured_;
-  ColdPlanOptions plan_;
-  Learners learners_ = {};
-  std::size_t held_out_ = 0;
-  FamilyError error_;
-  std::unique_ptr<StageModels> models_;
-};
+/// was predicted, gives a factor and the interval (error_of_new_family). Throws as machine_of() and
+/// StageModels::predict do.
+PredictedStart predict_cold_start(const descriptor::ColdNetwork& network, const OfferedKernels& offered,
+                                  const std::vector<descriptor::ColdStages>& measured, const ColdPlanOptions& plan);
 
 }  // namespace tenshot::trainer::cold_stages

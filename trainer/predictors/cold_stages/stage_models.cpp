@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "nasbench/graph/operator_specification.h"
@@ -21,29 +23,16 @@ using descriptor::KernelStages;
 using descriptor::LayerStages;
 using nasbench::OperatorKind;
 
-OperatorKind kind_of(ColdKind kind) {
-  switch (kind) {
-    case ColdKind::convolution: return OperatorKind::convolution;
-    case ColdKind::linear: return OperatorKind::linear;
-    case ColdKind::max_pool: return OperatorKind::max_pool;
-    case ColdKind::average_pool: return OperatorKind::average_pool;
-    case ColdKind::activation: return OperatorKind::activation;
-    case ColdKind::add: return OperatorKind::add;
-    case ColdKind::multiply: return OperatorKind::multiply;
-    case ColdKind::concatenate: return OperatorKind::concatenate;
-    case ColdKind::shuffle: return OperatorKind::shuffle;
-    case ColdKind::softmax: return OperatorKind::softmax;
-    case ColdKind::slice:
-    case ColdKind::reshape:  // the engine copies: images lie channels last
-      return OperatorKind::split;
-  }
-  return OperatorKind::opaque;
-}
+/// In the order of ColdKind; of slices and reshapes the engine makes copies, since images lie channels last.
+constexpr OperatorKind operator_kinds[] = {
+    OperatorKind::convolution, OperatorKind::linear,  OperatorKind::max_pool, OperatorKind::average_pool,
+    OperatorKind::activation,  OperatorKind::add,     OperatorKind::multiply, OperatorKind::concatenate,
+    OperatorKind::split,       OperatorKind::shuffle, OperatorKind::softmax,  OperatorKind::split};
+static_assert(std::size(operator_kinds) == static_cast<std::size_t>(ColdKind::reshape) + 1);
 
-nasbench::OperatorSpecification specification_of(const descriptor::ColdNetwork& network,
-                                                 const descriptor::ColdLayer& layer) {
+nasbench::OperatorSpecification specification_of(const ColdNetwork& network, const ColdLayer& layer) {
   nasbench::OperatorSpecification specification;
-  specification.kind = kind_of(layer.kind);
+  specification.kind = operator_kinds[static_cast<std::size_t>(layer.kind)];
   specification.name = layer.activation.name;
   specification.kernel = layer.kernel;
   specification.stride = layer.stride;
@@ -54,6 +43,20 @@ nasbench::OperatorSpecification specification_of(const descriptor::ColdNetwork& 
   specification.output = network.tensors[static_cast<std::size_t>(layer.output)];
   return specification;
 }
+
+struct StageOfKernel {
+  std::string_view name;
+  double KernelStages::*time;
+};
+/// In the order of Stage; reading raw weights is the layer's own.
+constexpr std::array<StageOfKernel, stage_count> stage_table = {{{"read raw", nullptr},
+                                                                 {"read cached", &KernelStages::read_cached_ms},
+                                                                 {"write cached", &KernelStages::write_cached_ms},
+                                                                 {"transform", &KernelStages::transform_ms},
+                                                                 {"create", &KernelStages::create_ms},
+                                                                 {"create again", &KernelStages::create_again_ms},
+                                                                 {"first", &KernelStages::first_ms},
+                                                                 {"execute", &KernelStages::execute_ms}}};
 
 float logarithm(double value) { return static_cast<float>(std::log(value + 1e-6)); }
 
@@ -115,26 +118,6 @@ std::uint64_t raw_bytes_of(const ColdNetwork& network, const ColdLayer& layer) {
   return sizeof(float) * static_cast<std::uint64_t>(nasbench::element_count(shape) + shape.front());
 }
 
-/// Layers that compute the same have one number: that of the first of them.
-void number_shapes(const ColdNetwork& network, std::vector<LayerStages>& layers) {
-  std::map<std::string, std::size_t> first;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    layers[i].shape = static_cast<int>(first.emplace(shape_key(network, network.layers[i]), i).first->second);
-  }
-}
-
-StageModel model_of_starts(const std::vector<const ColdStages*>& files) {
-  StageTimes starts;
-  for (const ColdStages* file : files) starts.add(measures_of_start(file->layers.size()), file->start_ms);
-  return {starts, Learner::operators};
-}
-
-/// 0 where the stage was never measured.
-double predicted_ms(const std::map<Stage, StageModel>& models, Stage stage, const LayerMeasures& layer) {
-  const auto model = models.find(stage);
-  return model == models.end() ? 0 : model->second.predict(layer);
-}
-
 template <class Row>
 const Row& nearest(const std::vector<Row>& rows, const LayerMeasures& layer) {
   return *std::min_element(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
@@ -172,127 +155,100 @@ LayerMeasures measures_of(const ColdNetwork& network, const ColdLayer& layer) {
 
 std::string_view name(Learner learner) { return learner == Learner::forest ? "forest" : "operators"; }
 
-StageModel::StageModel(const StageTimes& times, Learner learner)
-    : is_forest_(learner == Learner::forest && times.layers.size() >= fewest_of_a_forest) {
+StageModel::StageModel(const StageTimes& times, Learner learner) {
   const Eigen::VectorXd ms =
       Eigen::Map<const Eigen::VectorXd>(times.ms.data(), static_cast<Eigen::Index>(times.ms.size())).cwiseMax(least_ms);
-  if (is_forest_) {
+  if (learner == Learner::forest && times.layers.size() >= fewest_of_a_forest) {
     forest_ = forest_of(times.layers, ms);
   } else {
     costs_ = costs_of(times.layers, ms);
   }
   double predicted = 0;
-  for (const LayerMeasures& layer : times.layers) predicted += unscaled(layer);
+  for (const LayerMeasures& layer : times.layers) predicted += predict(layer);
   if (predicted > 0) scale_ = ms.sum() / predicted;
 }
 
-double StageModel::unscaled(const LayerMeasures& layer) const {
-  if (is_forest_) return std::exp(forest_.predict(layer.splits.data()));
-  double sum = 0;
-  for (std::size_t i = 0; i < layer.measures.size(); ++i)
-    sum += costs_(static_cast<Eigen::Index>(i)) * layer.measures[i];
-  return std::max(least_ms, sum);
+double StageModel::predict(const LayerMeasures& layer) const {
+  if (!forest_.trees.empty()) return scale_ * std::exp(forest_.predict(layer.splits.data()));
+  return scale_ *
+         std::max(least_ms, std::inner_product(layer.measures.begin(), layer.measures.end(), costs_.data(), 0.0));
 }
 
-double StageModel::predict(const LayerMeasures& layer) const { return scale_ * unscaled(layer); }
-
-std::string_view name(Stage stage) {
-  constexpr std::array<std::string_view, stage_count> names = {"read raw", "read cached",  "write cached", "transform",
-                                                               "create",   "create again", "first",        "execute"};
-  return names[static_cast<std::size_t>(stage)];
-}
+std::string_view name(Stage stage) { return stage_table[static_cast<std::size_t>(stage)].name; }
 
 double& time_of(LayerStages& layer, KernelStages& kernel, Stage stage) {
-  if (stage == Stage::read_raw) return layer.read_raw_ms;
-  // In the order of Stage; reading raw weights is the layer's own.
-  constexpr double KernelStages::*times[] = {nullptr,
-                                             &KernelStages::read_cached_ms,
-                                             &KernelStages::write_cached_ms,
-                                             &KernelStages::transform_ms,
-                                             &KernelStages::create_ms,
-                                             &KernelStages::create_again_ms,
-                                             &KernelStages::first_ms,
-                                             &KernelStages::execute_ms};
-  static_assert(std::size(times) == stage_count);
-  return kernel.*times[static_cast<std::size_t>(stage)];
+  const auto time = stage_table[static_cast<std::size_t>(stage)].time;
+  return time == nullptr ? layer.read_raw_ms : kernel.*time;
 }
 
 double time_of(const LayerStages& layer, const KernelStages& kernel, Stage stage) {
   return time_of(const_cast<LayerStages&>(layer), const_cast<KernelStages&>(kernel), stage);
 }
 
-StageModels::StageModels(const std::vector<const ColdStages*>& files, const Learners& learners)
-    : starting_(model_of_starts(files)) {
-  measures_.reserve(files.size());  // rows point into them
+StageModels::StageModels(const std::vector<const ColdStages*>& files, const Learners& learners) {
+  StageTimes starts;
   std::vector<double> once, preparing, executing;
   for (const ColdStages* file : files) {
-    read(*file);
+    starts.add(measures_of_start(file->layers.size()), file->start_ms);
     preparing.push_back(file->interference.preparing);
     executing.push_back(file->interference.executing);
     double most = 0;
-    for (const LayerStages& layer : file->layers) {
-      for (const KernelStages& kernel : layer.kernels) most = std::max(most, kernel.once_ms);
+    for (std::size_t i = 0; i < file->layers.size(); ++i) {
+      const LayerMeasures& measures = measures_.emplace_back(measures_of(file->network, file->network.layers[i]));
+      const LayerStages& layer = file->layers[i];
+      for (const KernelStages& kernel : layer.kernels) {
+        kernels_[kernel.name].push_back({&measures, &layer, &kernel});
+        most = std::max(most, kernel.once_ms);
+      }
+      layers_.push_back({&measures, &layer, &layer.kernels.front()});
+      if (layer.raw_bytes == 0) plain_layers_.push_back(layers_.back());
     }
     if (most > 0) once.push_back(most);
   }
+  starting_.emplace(starts, Learner::operators);
   interference_ = {median(std::move(preparing)), median(std::move(executing))};
   if (!once.empty()) once_ms_ = median(std::move(once));
   learn(learners);
 }
 
-void StageModels::read(const ColdStages& file) {
-  measures_.emplace_back();
-  std::vector<LayerMeasures>& measures = measures_.back();
-  for (const ColdLayer& layer : file.network.layers) measures.push_back(measures_of(file.network, layer));
-  for (std::size_t i = 0; i < file.layers.size(); ++i) {
-    const LayerStages& layer = file.layers[i];
-    for (const KernelStages& kernel : layer.kernels)
-      kernels_[kernel.name].rows.push_back({&measures[i], &layer, &kernel});
-    layers_.push_back({&measures[i], &layer, &layer.kernels.front()});
-    if (layer.raw_bytes == 0) plain_layers_.push_back(layers_.back());
-  }
-}
-
 void StageModels::learn(const Learners& learners) {
-  const auto model = [&](Stage stage, const StageTimes& times) {
-    return StageModel(times, learners[static_cast<std::size_t>(stage)]);
-  };
-  std::map<Stage, StageTimes> reading;
-  for (auto& [name, kernel] : kernels_) {
-    std::map<Stage, StageTimes> own;
-    for (const Row& row : kernel.rows) {
-      const bool transforms = row.kernel->transforms;
+  std::map<std::pair<std::string, Stage>, StageTimes> times;
+  for (const auto& [name, rows] : kernels_) {
+    for (const Row& row : rows) {
       for (const Stage stage : all_stages) {
-        const double ms = time_of(*row.stages, *row.kernel, stage);
-        if (!is_of_a_file(stage) && (transforms || stage != Stage::transform)) own[stage].add(*row.layer, ms);
-      }
-      if (!transforms) continue;
-      for (const Stage stage : {Stage::read_cached, Stage::write_cached}) {
-        reading[stage].add(measures_of_reading(row.kernel->cached_bytes), time_of(*row.stages, *row.kernel, stage));
+        const bool of_a_file = is_of_a_file(stage), of_transformed = of_a_file || stage == Stage::transform;
+        if (stage == Stage::read_raw || (of_transformed && !row.kernel->transforms)) continue;
+        times[{of_a_file ? "" : name, stage}].add(
+            of_a_file ? measures_of_reading(row.kernel->cached_bytes) : *row.layer,
+            time_of(*row.stages, *row.kernel, stage));
       }
     }
-    for (const auto& [stage, times] : own) kernel.models.emplace(stage, model(stage, times));
   }
   for (const Row& row : layers_) {
     if (row.stages->raw_bytes == 0) continue;
-    reading[Stage::read_raw].add(measures_of_reading(row.stages->raw_bytes), row.stages->read_raw_ms);
+    times[{"", Stage::read_raw}].add(measures_of_reading(row.stages->raw_bytes), row.stages->read_raw_ms);
   }
-  for (const auto& [stage, times] : reading) reading_.emplace(stage, model(stage, times));
+  for (const auto& [of, own] : times)
+    models_.emplace(of, StageModel(own, learners[static_cast<std::size_t>(of.second)]));
 }
 
-std::vector<StageModels::Likeness> StageModels::kernels_for(const ColdNetwork& network, const ColdLayer& layer,
-                                                            const LayerMeasures& measures,
-                                                            const OfferedKernels& offered) const {
+double StageModels::predicted_ms(const std::string& kernel, Stage stage, const LayerMeasures& layer) const {
+  const auto model = models_.find({kernel, stage});
+  return model == models_.end() ? 0 : model->second.predict(layer);
+}
+
+StageModels::Likenesses StageModels::kernels_for(const ColdNetwork& network, const ColdLayer& layer,
+                                                 const LayerMeasures& measures, const OfferedKernels& offered) const {
   const std::vector<std::string> names = offered ? offered(network, layer) : std::vector<std::string>();
-  std::vector<Likeness> known;
+  Likenesses known;
   for (const std::string& name : names) {
-    if (kernels_.count(name) != 0) known.push_back({name, name});
+    if (kernels_.count(name) != 0) known.emplace_back(name, name);
   }
   if (!known.empty()) return known;
   const bool plain = !layer.has_weights() && !plain_layers_.empty();
   const Row& like = nearest(plain ? plain_layers_ : layers_, measures);
   if (!offered && like.layer->group == measures.group) {
-    for (const KernelStages& kernel : like.stages->kernels) known.push_back({kernel.name, kernel.name});
+    for (const KernelStages& kernel : like.stages->kernels) known.emplace_back(kernel.name, kernel.name);
   } else if (plain) {
     known = {{names.empty() ? like.kernel->name : names.front(), like.kernel->name}};
   } else {
@@ -309,13 +265,12 @@ LayerStages StageModels::predict_layer(const ColdNetwork& network, const ColdLay
   LayerStages stages;
   stages.raw_bytes = raw_bytes_of(network, layer);
   const auto reading = [&](Stage stage, std::uint64_t bytes) {
-    return bytes == 0 ? 0 : predicted_ms(reading_, stage, measures_of_reading(bytes));
+    return bytes == 0 ? 0 : predicted_ms("", stage, measures_of_reading(bytes));
   };
   stages.read_raw_ms = reading(Stage::read_raw, stages.raw_bytes);
   double fastest = std::numeric_limits<double>::infinity();
   for (const auto& [name, costs_as] : kernels_for(network, layer, measures, offered)) {
-    const Kernel& known = kernels_.at(costs_as);
-    const Row& like = nearest(known.rows, measures);
+    const Row& like = nearest(kernels_.at(costs_as), measures);
     KernelStages kernel;
     kernel.name = name;
     kernel.transforms = like.kernel->transforms && stages.raw_bytes > 0;
@@ -325,12 +280,12 @@ LayerStages StageModels::predict_layer(const ColdNetwork& network, const ColdLay
       kernel.cached_bytes = static_cast<std::uint64_t>(growth * static_cast<double>(stages.raw_bytes));
       kernel.read_cached_ms = reading(Stage::read_cached, kernel.cached_bytes);
       kernel.write_cached_ms = reading(Stage::write_cached, kernel.cached_bytes);
-      kernel.transform_ms = predicted_ms(known.models, Stage::transform, measures);
+      kernel.transform_ms = predicted_ms(costs_as, Stage::transform, measures);
     }
-    kernel.create_ms = predicted_ms(known.models, Stage::create, measures);
-    kernel.create_again_ms = std::min(kernel.create_ms, predicted_ms(known.models, Stage::create_again, measures));
-    kernel.first_ms = predicted_ms(known.models, Stage::first, measures);
-    kernel.execute_ms = predicted_ms(known.models, Stage::execute, measures);
+    kernel.create_ms = predicted_ms(costs_as, Stage::create, measures);
+    kernel.create_again_ms = std::min(kernel.create_ms, predicted_ms(costs_as, Stage::create_again, measures));
+    kernel.first_ms = predicted_ms(costs_as, Stage::first, measures);
+    kernel.execute_ms = predicted_ms(costs_as, Stage::execute, measures);
     if (like.kernel->once_ms > 0) kernel.once_ms = once_ms_;
     fastest = std::min(fastest, kernel.execute_ms);
     stages.kernels.push_back(std::move(kernel));
@@ -346,9 +301,13 @@ ColdStages StageModels::predict(const ColdNetwork& network, const OfferedKernels
   ColdStages stages;
   stages.network = network;
   stages.interference = interference_;
-  stages.start_ms = starting_.predict(measures_of_start(network.layers.size()));
-  for (const ColdLayer& layer : network.layers) stages.layers.push_back(predict_layer(network, layer, offered));
-  number_shapes(network, stages.layers);
+  stages.start_ms = starting_->predict(measures_of_start(network.layers.size()));
+  std::map<std::string, int> shapes;  // layers that compute the same have one number: that of the first of them
+  for (const ColdLayer& layer : network.layers) {
+    const int shape = shapes.emplace(shape_key(network, layer), static_cast<int>(stages.layers.size())).first->second;
+    stages.layers.push_back(predict_layer(network, layer, offered));
+    stages.layers.back().shape = shape;
+  }
   return stages;
 }
 

@@ -3,10 +3,13 @@
 #include <Eigen/Core>
 #include <array>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "descriptor/cold/cold_files.h"
@@ -55,11 +58,8 @@ class StageModel {
   double predict(const LayerMeasures& layer) const;
 
  private:
-  double unscaled(const LayerMeasures& layer) const;
-
-  bool is_forest_ = false;
   Eigen::VectorXd costs_;
-  TreeEnsemble forest_;
+  TreeEnsemble forest_;  ///< empty: costs of measures were learned
   double scale_ = 1;
 };
 
@@ -85,7 +85,6 @@ class StageModels {
  public:
   /// `files`: at least one, which stays while the models are used.
   StageModels(const std::vector<const descriptor::ColdStages*>& files, const Learners& learners);
-  StageModels(StageModels&&) = default;
   StageModels(const StageModels&) = delete;
   StageModels& operator=(const StageModels&) = delete;
 
@@ -102,29 +101,24 @@ class StageModels {
     const descriptor::LayerStages* stages;
     const descriptor::KernelStages* kernel;
   };
-  struct Kernel {
-    std::vector<Row> rows;
-    std::map<Stage, StageModel> models;
-  };
+  /// Kernels of a layer, and the measured one that each costs as much as.
+  using Likenesses = std::vector<std::pair<std::string, std::string>>;
 
-  void read(const descriptor::ColdStages& file);
   void learn(const Learners& learners);
-  /// A kernel of a layer, and the measured one that it costs as much as.
-  struct Likeness {
-    std::string name, costs_as;
-  };
-  std::vector<Likeness> kernels_for(const descriptor::ColdNetwork& network, const descriptor::ColdLayer& layer,
-                                    const LayerMeasures& measures, const OfferedKernels& offered) const;
+  Likenesses kernels_for(const descriptor::ColdNetwork& network, const descriptor::ColdLayer& layer,
+                         const LayerMeasures& measures, const OfferedKernels& offered) const;
+  /// 0 where the stage was never measured. What depends on a file alone is of no kernel: "".
+  double predicted_ms(const std::string& kernel, Stage stage, const LayerMeasures& layer) const;
   descriptor::LayerStages predict_layer(const descriptor::ColdNetwork& network, const descriptor::ColdLayer& layer,
                                         const OfferedKernels& offered) const;
 
-  std::vector<std::vector<LayerMeasures>> measures_;  ///< of each file's layers
-  std::vector<Row> layers_;                           ///< the first kernel of each measured layer
-  std::vector<Row> plain_layers_;                     ///< those without weights
-  std::map<std::string, Kernel> kernels_;
-  std::map<Stage, StageModel> reading_;  ///< read_raw, read_cached and write_cached
-  double once_ms_ = 0;                   ///< of the kernels that cost something once
-  StageModel starting_;                  ///< by the number of layers
+  std::deque<LayerMeasures> measures_;  ///< of the measured layers
+  std::vector<Row> layers_;             ///< the first kernel of each measured layer
+  std::vector<Row> plain_layers_;       ///< those without weights
+  std::map<std::string, std::vector<Row>> kernels_;
+  std::map<std::pair<std::string, Stage>, StageModel> models_;
+  double once_ms_ = 0;                  ///< of the kernels that cost something once
+  std::optional<StageModel> starting_;  ///< by the number of layers
   descriptor::Interference interference_;
 };
 

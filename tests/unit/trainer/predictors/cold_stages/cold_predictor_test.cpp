@@ -201,12 +201,11 @@ TEST(StageModels, ALayerWithoutWeightsCostsWhatTheMostAlikeOneDoes) {
   EXPECT_EQ(models.predict(shuffles, {}).layers[0].kernels[0].name, "joins");
 }
 
-TEST(ColdPredictor, PredictsThePlannedStartOfANewNetworkAndHowSureThatIs) {
-  const ColdPredictor predictor(library(5), {});
-  EXPECT_EQ(predictor.held_out(), 10U);
+TEST(ColdPrediction, PredictsThePlannedStartOfANewNetworkAndHowSureThatIs) {
   const ColdStages truth = measured("new", {3, 40, 90, 30, 100, 20});
   const double expected = plan_cold_start(truth, {}).plan.predicted_ms;
-  const PredictedStart start = predictor.predict(truth.network, {});
+  const PredictedStart start = predict_cold_start(truth.network, {}, library(5), {});
+  EXPECT_EQ(start.held_out, 10U);
   EXPECT_NEAR(start.cold_ms, expected, 0.03 * expected);
   EXPECT_LE(start.low_ms, start.cold_ms);
   EXPECT_GE(start.high_ms, start.cold_ms);
@@ -215,7 +214,7 @@ TEST(ColdPredictor, PredictsThePlannedStartOfANewNetworkAndHowSureThatIs) {
   EXPECT_EQ(start.planning.plan.layers.size(), 5U);
 }
 
-TEST(ColdPredictor, LearnsHowFarItsPredictionsAreOff) {
+TEST(ColdPrediction, LearnsHowFarItsPredictionsAreOff) {
   std::vector<ColdStages> files = library(5);
   Rng rng(1);
   for (ColdStages& file : files) {  // each network has a speed of its own
@@ -229,23 +228,23 @@ TEST(ColdPredictor, LearnsHowFarItsPredictionsAreOff) {
       }
     }
   }
-  const ColdPredictor unsure(files, {}), sure(library(5), {});
   const ColdNetwork network = chain({3, 40, 90, 30});
-  const PredictedStart wide = unsure.predict(network, {}), narrow = sure.predict(network, {});
+  const PredictedStart wide = predict_cold_start(network, {}, files, {}),
+                       narrow = predict_cold_start(network, {}, library(5), {});
   EXPECT_GT(wide.high_ms / wide.low_ms, 1.3);
   EXPECT_GT(wide.high_ms / wide.low_ms, 2 * (narrow.high_ms / narrow.low_ms) - 1);
 }
 
-TEST(ColdPredictor, HasNoIntervalFromOneNetworkAndRefusesNoneAndUnlikeMachines) {
-  const ColdPredictor one({library(1)[0]}, {});
-  EXPECT_EQ(one.held_out(), 0U);
-  const PredictedStart start = one.predict(chain({3, 40}), {});
+TEST(ColdPrediction, HasNoIntervalFromOneNetworkAndRefusesNoneAndUnlikeMachines) {
+  const ColdNetwork network = chain({3, 40});
+  const PredictedStart start = predict_cold_start(network, {}, {library(1)[0]}, {});
+  EXPECT_EQ(start.held_out, 0U);
   EXPECT_EQ(start.low_ms, start.cold_ms);
   EXPECT_EQ(start.high_ms, start.cold_ms);
-  EXPECT_THROW(ColdPredictor({}, {}), InputError);
+  EXPECT_THROW(predict_cold_start(network, {}, {}, {}), InputError);
   std::vector<ColdStages> unlike = library(2);
   unlike[2].machine = "another board";
-  EXPECT_THROW(ColdPredictor(unlike, {}), InputError);
+  EXPECT_THROW(predict_cold_start(network, {}, unlike, {}), InputError);
 }
 
 }  // namespace
