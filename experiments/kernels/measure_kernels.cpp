@@ -26,7 +26,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
-#include "trainer/predictors/kernels/kernel_sampling.h"
+#include "trainer/predictors/kernels/kernel_model.h"
 
 namespace {
 

@@ -24,7 +24,7 @@
 #include "trainer/core/metrics.h"
 #include "trainer/predictors/kernels/kernel_model.h"
 #include "trainer/predictors/kernels/lasso.h"
-#include "trainer/predictors/kernels/operation_features.h"
+#include "trainer/predictors/kernels/learners.h"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/cli/signals.h"
-#include "trainer/predictors/kernels/kernel_sampling.h"
+#include "trainer/predictors/kernels/kernel_model.h"
 #include "trainer/predictors/kernels/kernels_predictor.h"
 
 namespace tenshot::cli {

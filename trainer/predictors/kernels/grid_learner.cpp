@@ -1,5 +1,3 @@
-#include "trainer/predictors/kernels/grid_learner.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,7 +5,7 @@
 #include <set>
 
 #include "nasbench/support/error.h"
-#include "trainer/predictors/kernels/operation_features.h"
+#include "trainer/predictors/kernels/learners.h"
 
 namespace tenshot::trainer::kernels {
 namespace {
@@ -21,27 +19,26 @@ struct Position {
 Position position_on(const Axis& axis, double coordinate) {
   const std::vector<double>& points = axis.points;
   if (!(coordinate >= points.front())) return {};
-  if (coordinate > points.back()) return {points.size() - 1, points.size() - 1, 0};
-  const auto upper =
-      static_cast<std::size_t>(std::lower_bound(points.begin(), points.end(), coordinate) - points.begin());
-  if (points[upper] == coordinate) return {upper, upper, 0};
+  const auto found = std::lower_bound(points.begin(), points.end() - 1, coordinate);
+  const auto upper = static_cast<std::size_t>(found - points.begin());
+  if (coordinate >= *found) return {upper, upper, 0};
   return {upper - 1, upper, (coordinate - points[upper - 1]) / (points[upper] - points[upper - 1])};
 }
 
 constexpr std::size_t most_points = 1'000'000;
 constexpr double least_ms = 1e-6;  ///< a prediction is over 0
 
-/// The features that say where a layer lies on a grid, in the order in which missing points look for neighbours
-/// (MONNET's: image, channels, filters, window, stride).
-std::vector<std::size_t> axes_of(const std::string& category) {
+/// The features that say where a layer lies on a grid, without points, in the order in which missing points look for
+/// neighbours (MONNET's: image, channels, filters, window, stride).
+std::vector<Axis> axes_of(const std::string& category) {
   const std::vector<std::string> names = feature_names(category);
-  std::vector<std::size_t> axes;
-  for (const char* axis : {"input_height", "input_channels", "filters", "output_channels", "kernel_height", "stride",
-                           "groups", "tensors"}) {
-    if (category == "depthwise_convolution" && std::string(axis) == "filters") continue;  // as many as channels
-    if (category == "mean" && std::string(axis) == "kernel_height") continue;             // the image's
+  std::vector<Axis> axes;
+  for (const std::string axis : {"input_height", "input_channels", "filters", "output_channels", "kernel_height",
+                                 "stride", "groups", "tensors"}) {
+    if (category == "depthwise_convolution" && axis == "filters") continue;  // as many as channels
+    if (category == "mean" && axis == "kernel_height") continue;             // the image's
     const auto found = std::find(names.begin(), names.end(), axis);
-    if (found != names.end()) axes.push_back(static_cast<std::size_t>(found - names.begin()));
+    if (found != names.end()) axes.push_back({axis, {}, static_cast<std::size_t>(found - names.begin())});
   }
   return axes;
 }
@@ -52,9 +49,9 @@ std::size_t complexity_of(const std::string& category) {
   return static_cast<std::size_t>((found != names.end() ? found : names.end() - 1) - names.begin());
 }
 
-std::vector<double> picked(const std::vector<double>& row, const std::vector<std::size_t>& features) {
+std::vector<double> point_of(const std::vector<double>& row, const std::vector<Axis>& axes) {
   std::vector<double> point;
-  for (const std::size_t feature : features) point.push_back(row.at(feature));
+  for (const Axis& axis : axes) point.push_back(row.at(axis.feature));
   return point;
 }
 
@@ -133,18 +130,17 @@ namespace {
 
 class GridLearner : public LatencyLearner {
  public:
-  /// `features`: places of the row's features, one for each axis; `complexity`: that of the complexity.
-  GridLearner(InterpolationGrid grid, std::vector<std::size_t> features, std::size_t complexity)
-      : grid_(std::move(grid)), features_(std::move(features)), complexity_(complexity), missing_(grid_.missing()) {
+  /// `complexity`: place of the row's feature.
+  GridLearner(InterpolationGrid grid, std::size_t complexity)
+      : grid_(std::move(grid)), complexity_(complexity), missing_(grid_.missing()) {
     grid_.fill_missing();
   }
 
   double predict_ms(const std::vector<double>& features) const override {
-    return std::max(grid_.interpolate(picked(features, features_)) * features.at(complexity_), least_ms);
+    return std::max(grid_.interpolate(point_of(features, grid_.axes())) * features.at(complexity_), least_ms);
   }
   nlohmann::json put(Archive& archive, const std::string& name) const override {
-    const auto& values = grid_.values();
-    archive.put(name + ".values", to_array(values));
+    archive.put(name + ".values", to_array(grid_.values()));
     nlohmann::json card = to_document();
     card.erase("values");
     card["form"] = "grid";
@@ -152,8 +148,8 @@ class GridLearner : public LatencyLearner {
   }
   nlohmann::json to_document() const override {
     nlohmann::json axes = nlohmann::json::array();
-    for (std::size_t d = 0; d < features_.size(); ++d) {
-      axes.push_back({{"feature", features_[d]}, {"name", grid_.axes()[d].name}, {"points", grid_.axes()[d].points}});
+    for (const Axis& axis : grid_.axes()) {
+      axes.push_back({{"feature", axis.feature}, {"name", axis.name}, {"points", axis.points}});
     }
     return {{"axes", axes}, {"complexity", complexity_}, {"values", grid_.values()}};
   }
@@ -165,26 +161,24 @@ class GridLearner : public LatencyLearner {
 
  private:
   InterpolationGrid grid_;
-  std::vector<std::size_t> features_;
   std::size_t complexity_, missing_;
 };
 
 }  // namespace
 
 std::unique_ptr<LatencyLearner> train_grid(const LatencyRows& rows, const std::string& category) {
-  const std::vector<std::size_t> features = axes_of(category);
+  std::vector<Axis> axes = axes_of(category);
   const std::size_t complexity = complexity_of(category);
   std::map<std::vector<double>, double> measured;
-  std::vector<std::set<double>> sizes(features.size());
+  std::vector<std::set<double>> sizes(axes.size());
   for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
-    const std::vector<double> point = picked(rows.features[i], features);
+    const std::vector<double> point = point_of(rows.features[i], axes);
     for (std::size_t d = 0; d < point.size(); ++d) sizes[d].insert(point[d]);
     measured[point] = rows.latency_ms[i] / std::max(rows.features[i].at(complexity), 1.0);
   }
-  std::vector<Axis> axes;
   std::size_t points = 1;
-  for (std::size_t d = 0; d < features.size(); ++d) {
-    axes.push_back({feature_names(category)[features[d]], {sizes[d].begin(), sizes[d].end()}});
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    axes[d].points.assign(sizes[d].begin(), sizes[d].end());
     points = std::min(points * sizes[d].size(), most_points + 1);
   }
   if (points > most_points || 2 * measured.size() < points) {
@@ -192,28 +186,25 @@ std::unique_ptr<LatencyLearner> train_grid(const LatencyRows& rows, const std::s
                      " of " + (points > most_points ? "over " : "") + std::to_string(std::min(points, most_points)) +
                      " points were measured, expected at least half; tenshot kernels grid measures one");
   }
-  std::vector<double> values;
-  for (std::size_t at = 0; at < points; ++at) {
-    std::vector<double> point(axes.size());
-    std::size_t rest = at;
-    for (std::size_t d = axes.size(); d-- > 0; rest /= axes[d].points.size()) {
-      point[d] = axes[d].points[rest % axes[d].points.size()];
+  std::vector<double> values(points, std::nan(""));
+  for (const auto& [point, value] : measured) {
+    std::size_t at = 0;
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+      at = at * axes[d].points.size() + position_on(axes[d], point[d]).lower;
     }
-    const auto found = measured.find(point);
-    values.push_back(found == measured.end() ? std::nan("") : found->second);
+    values[at] = value;
   }
-  return std::make_unique<GridLearner>(InterpolationGrid(std::move(axes), std::move(values)), features, complexity);
+  return std::make_unique<GridLearner>(InterpolationGrid(std::move(axes), std::move(values)), complexity);
 }
 
 std::unique_ptr<LatencyLearner> load_grid(const Archive& archive, const std::string& name, const JsonField& card,
                                           std::size_t width) {
   std::vector<Axis> axes;
-  std::vector<std::size_t> features;
   const auto last = static_cast<std::int64_t>(width) - 1;
   std::size_t points = 1;
   for (const JsonField& axis : card.at("axes").list(width)) {
-    features.push_back(static_cast<std::size_t>(axis.at("feature").whole_number(0, last)));
-    axes.push_back({axis.at("name").text(), {}});
+    const auto feature = static_cast<std::size_t>(axis.at("feature").whole_number(0, last));
+    axes.push_back({axis.at("name").text(), {}, feature});
     for (const JsonField& point : axis.at("points").list(most_points)) {
       axes.back().points.push_back(point.number(not_negative));
     }
@@ -223,7 +214,7 @@ std::unique_ptr<LatencyLearner> load_grid(const Archive& archive, const std::str
   const auto complexity = static_cast<std::size_t>(card.at("complexity").whole_number(0, last));
   std::vector<double> values = checked_doubles(archive, name + ".values", not_negative);
   try {
-    return std::make_unique<GridLearner>(InterpolationGrid(std::move(axes), std::move(values)), features, complexity);
+    return std::make_unique<GridLearner>(InterpolationGrid(std::move(axes), std::move(values)), complexity);
   } catch (const InputError& error) {
     throw FormatError(name + ": " + error.what());
   }

@@ -7,7 +7,7 @@
 #include "nasbench/kernels/kernel_search.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
-#include "trainer/predictors/kernels/operation_features.h"
+#include "trainer/predictors/kernels/learners.h"
 
 namespace tenshot::trainer::kernels {
 namespace {
@@ -42,7 +42,7 @@ std::map<std::string, LatencyRows> rows_of(const std::vector<KernelSample>& samp
                        " ms, expected a positive number");
     }
     LatencyRows& of_type = rows[sample.kernel];
-    of_type.features.push_back(features_for(learner, sample.leading));
+    of_type.features.push_back(operation_features(sample.leading, learner));
     of_type.latency_ms.push_back(sample.latency_ms);
   }
   if (rows.empty()) throw InputError("a predictor by kernels needs at least one measured kernel");
@@ -53,13 +53,12 @@ const OperatorSpecification& leading_of(const std::vector<KernelSample>& samples
   return std::find_if(samples.begin(), samples.end(), [&](const KernelSample& s) { return s.kernel == type; })->leading;
 }
 
-double log_error(double predicted, double measured) { return std::log(predicted / measured); }
-
-/// A root mean square; `otherwise` of nothing.
+/// The root mean square of errors of log latency; `otherwise` of none.
 struct Spread {
   double squares = 0;
   std::size_t count = 0;
-  void add(double error) {
+  void add(double predicted_ms, double measured_ms) {
+    const double error = std::log(predicted_ms / measured_ms);
     squares += error * error;
     ++count;
   }
@@ -77,7 +76,7 @@ Spread held_out_error(const LatencyRows& rows, const std::string& category, std:
     const LatencyRows left_out = of_fold(rows, fold, folds, true);
     const auto trained = train_learner(learner, of_fold(rows, fold, folds, false), category, seed);
     for (std::size_t i = 0; i < left_out.latency_ms.size(); ++i) {
-      spread.add(log_error(trained->predict_ms(left_out.features[i]), left_out.latency_ms[i]));
+      spread.add(trained->predict_ms(left_out.features[i]), left_out.latency_ms[i]);
     }
   }
   return spread;
@@ -142,9 +141,9 @@ void KernelModel::find_errors(const std::vector<KernelSample>& measured, std::ui
   Spread stand_in, unknown;
   for (const KernelSample& sample : samples) {
     if (sample.latency_ms == 0) continue;
-    unknown.add(log_error(ms_per_element * elements_moved(sample.leading), sample.latency_ms));
+    unknown.add(ms_per_element * elements_moved(sample.leading), sample.latency_ms);
     const KernelPrediction without = predict({sample.kernel, sample.leading}, &sample.kernel);
-    if (without.origin == KernelOrigin::stand_in) stand_in.add(log_error(without.latency_ms, sample.latency_ms));
+    if (without.origin == KernelOrigin::stand_in) stand_in.add(without.latency_ms, sample.latency_ms);
   }
   unknown_error = unknown.value(0);
   stand_in_error = stand_in.value(unknown_error);
@@ -166,7 +165,7 @@ KernelPrediction KernelModel::predict(const NetworkKernel& kernel, const std::st
     return usable && (hidden == nullptr || found->first != *hidden) ? &found->second : nullptr;
   };
   const auto predicted_ms = [&](const KernelType& type) {
-    return type.share * type.learner->predict_ms(features_for(type.learns, kernel.leading));
+    return type.share * type.learner->predict_ms(operation_features(kernel.leading, type.learns));
   };
   if (const KernelType* type = of_type(kernel.kernel)) {
     return {predicted_ms(*type), KernelOrigin::measured_type, type->error};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,6 +9,8 @@
 
 #include "nasbench/graph/network.h"
 #include "nasbench/kernels/fusion_rules.h"
+#include "nasbench/kernels/kernel_network.h"
+#include "sampling/operators/adaptive_sampling.h"
 #include "trainer/predictors/kernels/learners.h"
 
 namespace tenshot::trainer::kernels {
@@ -45,7 +48,7 @@ struct KernelType {
   double largest_work = 0;  ///< work_of() of the kernels it learned from: beyond, it extrapolates; 0: not known
   double error = 0;         ///< of log latency, root mean square over kernels left out; 0: not known
   double share = 1;  ///< of its kernels that the runtime executes by themselves: what it predicts is multiplied by it
-  LearnerKind learns = LearnerKind::forest;  ///< what features_for() it sees
+  LearnerKind learns = LearnerKind::forest;  ///< what operation_features() it sees
 };
 
 /// How a kernel was predicted.
@@ -104,5 +107,64 @@ class KernelModel {
   /// As if the type `hidden` had not been measured.
   KernelPrediction predict(const NetworkKernel& kernel, const std::string* hidden) const;
 };
+
+/// How whole networks that were measured correct the sum over their kernels.
+enum class Correction : std::uint8_t {
+  none,        ///< nn-Meter: the sum stands
+  overhead,    ///< Li et al.'s T_overhead: the mean of what networks take beyond the sum (2024, §4.2)
+  factor,      ///< the median of measured over sum
+  composition  ///< what measured over sum is, by what the sum is made of (SumOfKernels::composition)
+};
+/// The correction of that name, as the enumerator is spelt. Throws InputError that lists the names.
+Correction correction(const std::string& name);
+
+/// A whole network that was measured.
+struct WholeNetwork {
+  std::string name;
+  std::vector<NetworkKernel> kernels;
+  double latency_ms = 0;
+};
+
+/// log(measured / sum) as a line through what sums are made of; nothing where there are no weights.
+struct CompositionLine {
+  std::vector<double> mean = {}, deviation = {}, weight = {};
+  double intercept = 0;
+
+  /// Of a composition that is 3 deviations from the mean at most.
+  double value(const std::vector<double>& composition) const;
+};
+
+/// What whole networks say of sums over kernels.
+struct WholeNetworks {
+  double factor = 1, overhead_ms = 0;
+  double guessed = 0;  ///< median over networks of SumOfKernels::guessed_ms over the sum, which errors hold already
+  /// |log(measured / predicted)| of networks that neither the kernels nor the correction had seen, ascending; empty
+  /// where under three were measured.
+  std::vector<double> errors = {};
+  CompositionLine line = {};
+
+  /// (factor · sum + overhead) · exp(line), at least a tenth of the sum.
+  double corrected(const SumOfKernels& sum) const;
+  /// Half the width of the interval of log latency that holds the next network with that probability: the ⌈(n + 1)
+  /// confidence⌉-th error, and where there are too few the largest, stretched as a normal distribution's quantiles are.
+  double half_width(double confidence) const;
+};
+
+/// Fits a correction to networks, and their errors, by five folds: kernels that were found in the networks of a fold
+/// are left out of what predicts it, since learners know too well what they have learned from. Of under three networks
+/// the correction is of what they have learned. Throws as KernelModel does.
+WholeNetworks fit_whole_networks(const std::vector<WholeNetwork>& networks, const KernelModel& model,
+                                 const std::vector<KernelSample>& samples, Correction correction, std::uint64_t seed,
+                                 LearnerKind learner);
+
+/// Latency of a kernel in ms; NaN where the runtime refuses it.
+using MeasureKernel = std::function<double(const nasbench::KernelSizes&)>;
+
+/// Adaptive sampling of kernels of one type (nn-Meter, Algorithm 2) with the prior distribution of the sizes that the
+/// kernels of a zoo have; a forest per round says where errors are large. Of kernels that keep their channels, inputs
+/// and outputs are one dimension; layers without an image or a window have no dimensions of them. Throws InputError
+/// where the zoo has no kernel, the type cannot be made (nasbench::can_be_made), or nothing could be measured.
+sampling::AdaptiveSamples sample_kernels(const std::string& type, const std::vector<nasbench::KernelSizes>& zoo,
+                                         const MeasureKernel& measure, const sampling::AdaptiveOptions& options);
 
 }  // namespace tenshot::trainer::kernels

@@ -1,5 +1,3 @@
-#include "trainer/predictors/kernels/kernel_sampling.h"
-
 #include <cmath>
 
 #include "nasbench/support/error.h"
@@ -17,10 +15,8 @@ struct Dimension {
   bool channels;  ///< fine-grained sampling draws it anew
 };
 
-std::string first_operator(const std::string& type) { return type.substr(0, type.find("++")); }
-
 std::vector<Dimension> dimensions_of(const std::string& type) {
-  const std::string first = first_operator(type);
+  const std::string first = type.substr(0, type.find("++"));
   const Dimension image{"image", &KernelSizes::image, false}, inputs{"inputs", &KernelSizes::inputs, true},
       outputs{"outputs", &KernelSizes::outputs, true}, window{"window", &KernelSizes::window, false},
       stride{"stride", &KernelSizes::stride, false};
@@ -31,19 +27,6 @@ std::vector<Dimension> dimensions_of(const std::string& type) {
     return {image, window, stride, inputs};
   }
   return {image, inputs};
-}
-
-KernelSizes sizes_of(const std::string& type, const Configuration& configuration) {
-  KernelSizes sizes;
-  sizes.outputs = 0;
-  const std::vector<Dimension> dimensions = dimensions_of(type);
-  for (std::size_t d = 0; d < dimensions.size(); ++d) sizes.*dimensions[d].size = configuration.at(d);
-  if (sizes.outputs == 0) sizes.outputs = sizes.inputs;  // such kernels keep their channels
-  return sizes;
-}
-
-KernelSample sample_of(const std::string& type, const KernelSizes& sizes, double latency_ms) {
-  return {type, leading_operator(nasbench::made_kernel(type, sizes)), latency_ms};
 }
 
 bool makes_sense(const std::string& type, const KernelSizes& sizes) {
@@ -74,22 +57,32 @@ sampling::AdaptiveSamples sample_kernels(const std::string& type, const std::vec
     prior.emplace_back();
     for (const Dimension& dimension : dimensions) prior.back().push_back(sizes.*dimension.size);
   }
+  const auto sizes_of = [&](const Configuration& configuration) {
+    KernelSizes sizes;
+    sizes.outputs = 0;
+    for (std::size_t d = 0; d < dimensions.size(); ++d) sizes.*dimensions[d].size = configuration.at(d);
+    if (sizes.outputs == 0) sizes.outputs = sizes.inputs;  // such kernels keep their channels
+    return sizes;
+  };
   sampling::KernelSpace space = sampling::space_of_zoo(names, prior, fine);
-  space.allowed = [&](const Configuration& c) { return makes_sense(type, sizes_of(type, c)); };
+  space.allowed = [&](const Configuration& c) { return makes_sense(type, sizes_of(c)); };
   const auto measure_all = [&](const std::vector<Configuration>& configurations) {
     std::vector<double> latency_ms;
-    for (const Configuration& c : configurations) latency_ms.push_back(measure(sizes_of(type, c)));
+    for (const Configuration& c : configurations) latency_ms.push_back(measure(sizes_of(c)));
     return latency_ms;
   };
-  const auto errors_of_forest = [&](const sampling::MeasuredKernels& training, const sampling::MeasuredKernels& test) {
+  const auto samples_of = [&](const sampling::MeasuredKernels& kernels) {
     std::vector<KernelSample> samples;
-    for (std::size_t i = 0; i < training.latency_ms.size(); ++i) {
-      samples.push_back(sample_of(type, sizes_of(type, training.configurations[i]), training.latency_ms[i]));
+    for (std::size_t i = 0; i < kernels.latency_ms.size(); ++i) {
+      const nasbench::Network made = nasbench::made_kernel(type, sizes_of(kernels.configurations[i]));
+      samples.push_back({type, leading_operator(made), kernels.latency_ms[i]});
     }
-    const KernelModel model(samples, 0, options.seed);
+    return samples;
+  };
+  const auto errors_of_forest = [&](const sampling::MeasuredKernels& training, const sampling::MeasuredKernels& test) {
+    const KernelModel model(samples_of(training), 0, options.seed);
     std::vector<double> errors;
-    for (std::size_t i = 0; i < test.latency_ms.size(); ++i) {
-      const KernelSample truth = sample_of(type, sizes_of(type, test.configurations[i]), test.latency_ms[i]);
+    for (const KernelSample& truth : samples_of(test)) {
       errors.push_back(std::abs(model.kernel({type, truth.leading}).latency_ms / truth.latency_ms - 1));
     }
     return errors;

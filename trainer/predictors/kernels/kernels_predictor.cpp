@@ -132,7 +132,7 @@ class KernelsPredictor : public Predictor {
     nlohmann::json types = nlohmann::json::object();
     for (const auto& [name, type] : model_.types) {
       types[name] = type.learner->to_document();
-      types[name]["features"] = kernels::names_for(type.learns, type.category);
+      types[name]["features"] = kernels::feature_names(type.category, type.learns);
       types[name]["share"] = type.share;
     }
     return {
@@ -233,7 +233,7 @@ std::unique_ptr<Predictor> make_kernels_predictor(const KernelModel& model, cons
   for (const auto& [name, type] : model.types) {
     card["types"].push_back({{"kernel", name},
                              {"category", type.category},
-                             {"width", kernels::names_for(type.learns, type.category).size()},
+                             {"width", kernels::feature_names(type.category, type.learns).size()},
                              {"share", type.share},
                              {"samples", type.samples},
                              {"largest_work", type.largest_work},
@@ -265,7 +265,7 @@ std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive) {
     const auto width = static_cast<std::size_t>(field.at("width").whole_number(1, 1000));
     const auto form = field.find("form");
     if (form && form->text() == "line and trees") type.learns = kernels::LearnerKind::boosted;
-    const std::size_t expected = kernels::names_for(type.learns, type.category).size();
+    const std::size_t expected = kernels::feature_names(type.category, type.learns).size();
     if (width != expected) field.at("width").fail(std::to_string(expected) + ", the features of " + type.category);
     type.samples = static_cast<std::size_t>(number(field, "samples", work, 1));
     type.share = number(field, "share", {0, 1}, 1);

@@ -5,7 +5,7 @@
 
 #include "nasbench/spaces/networks.h"
 #include "trainer/core/predictor.h"
-#include "trainer/predictors/kernels/whole_networks.h"
+#include "trainer/predictors/kernels/kernel_model.h"
 
 namespace tenshot::trainer {
 

@@ -12,24 +12,6 @@ constexpr std::size_t folds = 5;
 constexpr int most_sweeps = 2000;
 constexpr double tolerance = 1e-9;  ///< of a change of the prediction, relative to the latency
 
-struct Rows {
-  Eigen::MatrixXd features;
-  Eigen::VectorXd latency_ms;
-};
-
-Rows rows_of(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms, std::size_t fold, bool inside) {
-  const auto chosen = numbers_of_fold(static_cast<std::size_t>(features.rows()), fold, folds, inside);
-  return {features(chosen, Eigen::all), latency_ms(chosen)};
-}
-
-double squared_relative_error(const Lasso& lasso, const Rows& rows) {
-  double sum = 0;
-  for (Eigen::Index i = 0; i < rows.features.rows(); ++i) {
-    sum += std::pow(lasso.predict(rows.features.row(i)) / rows.latency_ms[i] - 1, 2);
-  }
-  return sum;
-}
-
 }  // namespace
 
 double Lasso::predict(const Eigen::VectorXd& features) const {
@@ -83,9 +65,15 @@ Lasso fit_lasso(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_
     const double alpha = std::pow(10.0, exponent);
     double error = 0;
     for (std::size_t fold = 0; fold < folds; ++fold) {
-      const Rows others = rows_of(features, latency_ms, fold, false);
-      error += squared_relative_error(fit_lasso(others.features, others.latency_ms, alpha),
-                                      rows_of(features, latency_ms, fold, true));
+      const auto rows = static_cast<std::size_t>(features.rows());
+      const auto others = numbers_of_fold(rows, fold, folds, false);
+      const Lasso lasso = fit_lasso(features(others, Eigen::all), latency_ms(others), alpha);
+      double of_fold = 0;
+      for (std::size_t i = fold; i < rows; i += folds) {
+        const auto row = static_cast<Eigen::Index>(i);
+        of_fold += std::pow(lasso.predict(features.row(row)) / latency_ms[row] - 1, 2);
+      }
+      error += of_fold;
     }
     if (error < least) {
       least = error;

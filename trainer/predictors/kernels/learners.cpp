@@ -11,9 +11,7 @@
 #include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
-#include "trainer/predictors/kernels/grid_learner.h"
 #include "trainer/predictors/kernels/lasso.h"
-#include "trainer/predictors/kernels/operation_features.h"
 #include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer::kernels {
@@ -31,12 +29,6 @@ LatencyRows some_of(const LatencyRows& rows, const std::vector<std::size_t>& num
     result.latency_ms.push_back(rows.latency_ms[row]);
   }
   return result;
-}
-
-LatencyRows shuffled(const LatencyRows& rows, std::uint64_t seed) {
-  std::vector<std::size_t> order = numbers_below(rows.latency_ms.size());
-  Rng(seed).shuffle(order);
-  return some_of(rows, order);
 }
 
 /// latency = max(least, intercept + Σ slope · feature).
@@ -141,7 +133,7 @@ TreeOptions boosting(int rounds, int depth, double smallest_leaf, std::uint64_t 
   return options;
 }
 
-/// latency = the line of operation_features() · what trees make of operation_details() and of the line: few rows
+/// latency = the line of operation_features() · what trees make of detail_names() and of the line: few rows
 /// suffice for what grows with counts, and trees correct it. Rows count as the root of their latency: sums hang on the
 /// long ones.
 class BoostedLearner : public LatencyLearner {
@@ -194,14 +186,14 @@ class BoostedLearner : public LatencyLearner {
 
 /// What trees are chosen among: smallest leaves, and numbers of trees side by side, or of rounds.
 struct TreeGrid {
-  bool side_by_side;
+  int TreeOptions::*counted;
   TreeOptions options;
   std::vector<int> counts;  ///< ascending
-  std::vector<double> leaves;
+  std::vector<int> leaves;
 
-  TreeOptions at(int count, double leaf) const {
+  TreeOptions at(int count, int leaf) const {
     TreeOptions chosen = options;
-    (side_by_side ? chosen.trees : chosen.rounds) = count;
+    chosen.*counted = count;
     chosen.smallest_leaf = leaf;
     return chosen;
   }
@@ -217,14 +209,11 @@ TreeGrid tree_grid(LearnerKind kind, std::uint64_t seed) {
   };
   TreeOptions forest;
   forest.seed = seed;
-  if (kind == LearnerKind::small_forest) return {true, forest, {3, 10}, {1, 2, 5, 25}};
-  if (kind == LearnerKind::whole_forest) {
-    const std::vector<int> leaves = up_to(25);
-    return {true, forest, up_to(10), {leaves.begin(), leaves.end()}};
-  }
+  if (kind == LearnerKind::small_forest) return {&TreeOptions::trees, forest, {3, 10}, {1, 2, 5, 25}};
+  if (kind == LearnerKind::whole_forest) return {&TreeOptions::trees, forest, up_to(10), up_to(25)};
   const TreeOptions boosted = boosting(200, 3, 1, seed);
-  if (kind == LearnerKind::small_boosted) return {false, boosted, {50, 100, 200}, {1, 3}};
-  return {false, boosted, up_to(200), {1, 2, 3}};
+  if (kind == LearnerKind::small_boosted) return {&TreeOptions::rounds, boosted, {50, 100, 200}, {1, 3}};
+  return {&TreeOptions::rounds, boosted, up_to(200), up_to(3)};
 }
 
 std::unique_ptr<LatencyLearner> best_trees(LearnerKind kind, const LatencyRows& rows, std::uint64_t seed) {
@@ -235,7 +224,8 @@ std::unique_ptr<LatencyLearner> best_trees(LearnerKind kind, const LatencyRows& 
     std::vector<double> errors(static_cast<std::size_t>(grid.counts.back()));
     for (std::size_t fold = 0; fold < folds; ++fold) {
       const TreeLearner largest(of_fold(rows, fold, folds, false), grid.at(grid.counts.back(), grid.leaves[leaf]));
-      const std::vector<double> own = largest.errors_of_first(of_fold(rows, fold, folds, true), grid.side_by_side);
+      const std::vector<double> own =
+          largest.errors_of_first(of_fold(rows, fold, folds, true), grid.counted == &TreeOptions::trees);
       std::transform(own.begin(), own.end(), errors.begin(), errors.begin(), std::plus<>());
     }
     for (const int count : grid.counts) {
@@ -251,20 +241,6 @@ std::unique_ptr<LatencyLearner> best_trees(LearnerKind kind, const LatencyRows& 
 
 LatencyRows of_fold(const LatencyRows& rows, std::size_t fold, std::size_t folds, bool inside) {
   return some_of(rows, numbers_of_fold(rows.latency_ms.size(), fold, folds, inside));
-}
-
-std::vector<double> features_for(LearnerKind kind, const nasbench::OperatorSpecification& operation) {
-  std::vector<double> features = operation_features(operation);
-  const std::vector<double> details = operation_details(operation);
-  if (kind == LearnerKind::boosted) features.insert(features.end(), details.begin(), details.end());
-  return features;
-}
-
-std::vector<std::string> names_for(LearnerKind kind, const std::string& category) {
-  std::vector<std::string> names = feature_names(category);
-  const std::vector<std::string> details = detail_names();
-  if (kind == LearnerKind::boosted) names.insert(names.end(), details.begin(), details.end());
-  return names;
 }
 
 std::string_view name(LearnerKind kind) { return names.at(static_cast<std::size_t>(kind)); }
@@ -290,7 +266,9 @@ std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRow
   TreeOptions forest;
   forest.seed = seed;
   if (kind == LearnerKind::forest) return std::make_unique<TreeLearner>(rows, forest);
-  const LatencyRows drawn = shuffled(rows, seed);
+  std::vector<std::size_t> order = numbers_below(rows.latency_ms.size());
+  Rng(seed).shuffle(order);
+  const LatencyRows drawn = some_of(rows, order);
   if (kind == LearnerKind::lasso) return std::make_unique<LassoLearner>(drawn, drawn.features.front().size());
   if (kind == LearnerKind::boosted) return std::make_unique<BoostedLearner>(drawn, seed);
   if (kind == LearnerKind::perceptron) return best_perceptron(drawn, seed, false);

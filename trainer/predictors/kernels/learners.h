@@ -13,6 +13,41 @@
 
 namespace tenshot::trainer::kernels {
 
+/// Which operators share a latency predictor (Li, Paolieri and Golubchik, Performance Evaluation 165, 2024, Table 2):
+/// "convolution", "depthwise_convolution", "grouped_convolution", "fully_connected", "mean", "concat_split", "pooling",
+/// "padding", "elementwise"; "other" for what the table does not have, with the features of an element-wise operator.
+std::string operation_category(const nasbench::OperatorSpecification& operation);
+
+/// What learns the latency of one type of kernel. None predicts less than the smallest latency that it was trained on:
+/// a line may fall below zero.
+enum class LearnerKind : std::uint8_t {
+  forest,            ///< nn-Meter's random forest, by XGBoost: 100 trees
+  small_forest,      ///< Li et al.'s: 3 or 10 trees, smallest leaves of 1 to 25 rows
+  boosted,           ///< boosted trees by XGBoost over a line: what operators are besides counts (detail_names)
+  small_boosted,     ///< Li et al.'s boosted trees: 50 to 200 rounds of depth 3
+  lasso,             ///< a line with weights that are not negative (lasso.h)
+  perceptron,        ///< two hidden layers of 64 or 128, stopped when a fifth of the rows is predicted no better
+  whole_forest,      ///< small_forest, chosen among all numbers of trees and leaves of Li et al. (§4.2)
+  whole_boosted,     ///< small_boosted, likewise
+  whole_perceptron,  ///< likewise: one to six layers of 64 to 512; hours
+  grid               ///< MONNET's interpolation between points (InterpolationGrid)
+};
+
+/// What the latency of an operator of that category depends on: heights, channels, window, and the sizes that say how
+/// much is computed and moved. Sizes count elements; FLOPs are multiply-adds, of a pool the elements that it reads.
+/// Behind them `boosted` has detail_names().
+std::vector<std::string> feature_names(const std::string& category, LearnerKind learner = LearnerKind::forest);
+
+/// The features of an operator, in the order of feature_names(operation_category(operation), learner). A batch counts
+/// in sizes and FLOPs.
+std::vector<double> operation_features(const nasbench::OperatorSpecification& operation,
+                                       LearnerKind learner = LearnerKind::forest);
+
+/// What the latency of any operator may depend on besides: all sizes whatever the category, how much is computed for
+/// each element that is moved, the length of the products that are added up, and by how much channels and rows must be
+/// filled up to whole vectors of 16.
+std::vector<std::string> detail_names();
+
 /// Predicts the latency of operators of one kind from their features.
 class LatencyLearner {
  public:
@@ -44,35 +79,64 @@ std::unique_ptr<LatencyLearner> best_perceptron(const LatencyRows& rows, std::ui
 std::unique_ptr<LatencyLearner> load_perceptron(const Archive& archive, const std::string& name, const JsonField& card,
                                                 std::size_t width);
 
-/// What learns the latency of one type of kernel. None predicts less than the smallest latency that it was trained on:
-/// a line may fall below zero.
-enum class LearnerKind : std::uint8_t {
-  forest,            ///< nn-Meter's random forest, by XGBoost: 100 trees
-  small_forest,      ///< Li et al.'s: 3 or 10 trees, smallest leaves of 1 to 25 rows
-  boosted,           ///< boosted trees by XGBoost over a line: what operators are besides counts (operation_details)
-  small_boosted,     ///< Li et al.'s boosted trees: 50 to 200 rounds of depth 3
-  lasso,             ///< a line with weights that are not negative (lasso.h)
-  perceptron,        ///< two hidden layers of 64 or 128, stopped when a fifth of the rows is predicted no better
-  whole_forest,      ///< small_forest, chosen among all numbers of trees and leaves of Li et al. (§4.2)
-  whole_boosted,     ///< small_boosted, likewise
-  whole_perceptron,  ///< likewise: one to six layers of 64 to 512; hours
-  grid               ///< MONNET's interpolation between points (grid_learner.h)
+/// One dimension of a grid: its name and where its points lie, in ascending order.
+struct Axis {
+  std::string name;
+  std::vector<double> points;
+  std::size_t feature = 0;  ///< of a row, that lies on it
 };
+
+/// Values on a regular grid of any number of dimensions, between which is interpolated linearly (Osterwind et al.,
+/// MONNET, §§3.1, 4).
+class InterpolationGrid {
+ public:
+  /// `values` has one number for each point, the last axis fastest; NaN where none could be measured. Throws InputError
+  /// where an axis is empty or not ascending, sizes disagree, or all values are missing.
+  InterpolationGrid(std::vector<Axis> axes, std::vector<double> values);
+
+  const std::vector<Axis>& axes() const { return axes_; }
+  /// One for each point, the last axis fastest.
+  const std::vector<double>& values() const { return values_; }
+  std::size_t missing() const;
+
+  /// Fills missing values: linearly between its neighbours along the first axis on which both were measured, else with
+  /// the lowest value of the grid (§3.1). Only measured values count as neighbours.
+  void fill_missing();
+
+  /// Multilinear interpolation: along one axis after the other, each of which halves the corners (§4, Fig. 3). One
+  /// number for each axis; outside of the grid it is that of its edge. Throws InputError on another number of them, or
+  /// while values are missing.
+  double interpolate(const std::vector<double>& point) const;
+
+ private:
+  double between_neighbours(const std::vector<double>& measured, std::size_t at) const;
+
+  std::vector<Axis> axes_;
+  std::vector<std::size_t> strides_;
+  std::vector<double> values_;
+};
+
+/// MONNET's predictor of one kind of layer (Osterwind et al., 2022, §3.1, Eq. 1): t = efficiency · complexity, where
+/// the efficiency is interpolated on a grid of the layer's sizes and the complexity is the multiply-adds, of what has
+/// none the elements read. The grid is the one that rows of operators of a category span: its axes are the sizes that
+/// occur. Points that are missing are filled (InterpolationGrid::fill_missing). Of rows of one point the last counts.
+/// Throws InputError where less than half of the points were measured.
+std::unique_ptr<LatencyLearner> train_grid(const LatencyRows& rows, const std::string& category);
+
+/// Throws FormatError.
+std::unique_ptr<LatencyLearner> load_grid(const Archive& archive, const std::string& name, const JsonField& card,
+                                          std::size_t width);
+
 /// "forest", "small-forest", "boosted", "small-boosted", "lasso", "perceptron", "whole-forest", "whole-boosted",
 /// "whole-perceptron", "grid".
 std::string_view name(LearnerKind kind);
 /// The kind of that name. Throws InputError that lists the names, but for the grid, which needs rows on one.
 LearnerKind learner_kind(std::string_view name);
 
-/// What such a learner sees of an operator: operation_features(), and `boosted` operation_details() behind them.
-std::vector<double> features_for(LearnerKind kind, const nasbench::OperatorSpecification& operation);
-/// What they are called, of operators of that category.
-std::vector<std::string> names_for(LearnerKind kind, const std::string& category);
-
 /// Trains on relative errors: Lasso and the perceptron minimise the squared relative error, the trees the squared error
 /// of the latency's logarithm, which for small errors is the same. Settings are chosen inside the rows (Li et al.,
 /// 2024, §4.2): by five folds (Lasso, small forests, small boosted trees), by a fifth of the rows (perceptron). The
-/// rows are of operators of `category`, with features_for(). The same rows and seed give the same learner. Throws
+/// rows are of operators of `category`, with operation_features(). The same rows and seed give the same learner. Throws
 /// InputError where there are no rows, rows differ in length, a latency is not positive, trees are wanted of a program
 /// without XGBoost, or the rows are no grid where one is wanted.
 std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRows& rows, const std::string& category,

@@ -1,11 +1,11 @@
-#include "trainer/predictors/kernels/operation_features.h"
-
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <map>
 #include <numeric>
 
 #include "nasbench/support/words.h"
+#include "trainer/predictors/kernels/learners.h"
 
 namespace tenshot::trainer::kernels {
 namespace {
@@ -15,7 +15,6 @@ using nasbench::OperatorSpecification;
 using nasbench::Shape;
 
 double height(const Shape& shape) { return shape.size() >= 3 ? static_cast<double>(shape[2]) : 1; }
-
 double width(const Shape& shape) { return shape.size() >= 4 ? static_cast<double>(shape[3]) : 1; }
 
 /// How much larger a size gets where it is filled up to whole vectors.
@@ -30,24 +29,70 @@ double size_of_inputs(const OperatorSpecification& op) {
   });
 }
 
-/// What the features of all categories are made of.
-struct Sizes {
-  explicit Sizes(const OperatorSpecification& op)
-      : input(op.inputs.empty() ? op.output : op.inputs.front()),
-        input_height(height(input)),
-        input_channels(static_cast<double>(channel_count(op, input))),
-        output_height(height(op.output)),
-        output_channels(static_cast<double>(channel_count(op, op.output))),
-        input_size(size_of_inputs(op)),
-        output_size(static_cast<double>(nasbench::element_count(op.output))),
-        parameters(static_cast<double>(parameter_count(op))),
-        flops(static_cast<double>(multiply_adds(op))) {}
-  Shape input;
-  double input_height, input_channels, output_height, output_channels, input_size, output_size, parameters, flops;
+/// In the order of sizes_of().
+constexpr const char* names_of_sizes =
+    "input_height input_channels input_size output_height output_width filters output_size positions parameters flops "
+    "stride kernel_height kernel_width dilation groups tensors last_input_size dimensions elements_moved intensity "
+    "dot_length channels_of_group filters_of_group input_channels_filled filters_filled row_filled input_over_output "
+    "padding";
+
+/// What features and details are made of.
+std::vector<double> sizes_of(const OperatorSpecification& op) {
+  const Shape& input = op.inputs.empty() ? op.output : op.inputs.front();
+  const auto channels = static_cast<double>(channel_count(op, input));
+  const auto filters = static_cast<double>(channel_count(op, op.output));
+  const auto output_size = static_cast<double>(nasbench::element_count(op.output));
+  const auto parameters = static_cast<double>(parameter_count(op));
+  const double input_size = size_of_inputs(op), input_height = height(input), output_height = height(op.output);
+  const double kernel_height = op.kernel.height, kernel_width = op.kernel.width, window = kernel_height * kernel_width;
+  const double stride = op.stride.height, dilation = op.dilation.height, groups = op.groups, row = width(op.output);
+  const bool pool = operation_category(op) == "pooling";
+  const double work = pool ? window * output_size : static_cast<double>(multiply_adds(op));
+  const auto tensors = static_cast<double>(op.inputs.size()), dimensions = static_cast<double>(op.output.size());
+  const double last = op.inputs.empty() ? 0 : static_cast<double>(nasbench::element_count(op.inputs.back()));
+  const double moved = input_size + output_size + parameters, intensity = std::max(work, output_size) / moved;
+  std::vector<double> sizes = {input_height, channels, input_size, output_height, row, filters};
+  const auto add = [&](std::initializer_list<double> more) { sizes.insert(sizes.end(), more); };
+  add({output_size, output_height * row, parameters, work, stride, kernel_height, kernel_width, dilation, groups});
+  add({tensors, last, dimensions, moved, intensity, window * channels / groups, channels / groups, filters / groups});
+  add({filled_up(channels), filled_up(filters), filled_up(row), input_size / output_size});
+  add({output_height - input_height});
+  return sizes;
+}
+
+/// Features of a category: what they are called, and which of sizes_of() they are.
+struct CategoryFeatures {
+  /// "kernel_height=input_height": a name, and what it stands for where that is called otherwise.
+  explicit CategoryFeatures(const std::string& words) {
+    const auto known = words_of<std::vector<std::string>>(names_of_sizes);
+    for (const std::string& word : words_of<std::vector<std::string>>(words)) {
+      const std::vector<std::string> parts = parts_between(word, "=");
+      names.push_back(parts.front());
+      sizes.push_back(static_cast<std::size_t>(std::find(known.begin(), known.end(), parts.back()) - known.begin()));
+    }
+  }
+  std::vector<std::string> names;
+  std::vector<std::size_t> sizes;
 };
 
-bool is_convolution(const std::string& category) {
-  return category == "convolution" || category == "depthwise_convolution" || category == "grouped_convolution";
+const CategoryFeatures& features_of(const std::string& category) {
+  static const std::string of_convolutions =
+      "input_height input_channels output_height stride kernel_height filters input_size output_size "
+      "kernel_size=parameters flops";
+  static const CategoryFeatures otherwise("input_height input_channels input_size");
+  static const std::map<std::string, CategoryFeatures> of_categories = {
+      {"convolution", CategoryFeatures(of_convolutions)},
+      {"depthwise_convolution", CategoryFeatures(of_convolutions)},
+      {"grouped_convolution", CategoryFeatures(of_convolutions + " groups")},
+      {"fully_connected", CategoryFeatures("input_channels filters parameters flops")},
+      {"mean", CategoryFeatures("input_height input_channels kernel_height=input_height input_size flops=input_size")},
+      {"concat_split",
+       CategoryFeatures("input_height input_channels tensors output_channels=filters input_size output_size")},
+      {"pooling", CategoryFeatures("input_height input_channels output_height stride kernel_height input_size "
+                                   "output_size flops")},
+      {"padding", CategoryFeatures("input_height input_channels output_height padding output_size")}};
+  const auto found = of_categories.find(category);
+  return found == of_categories.end() ? otherwise : found->second;
 }
 
 }  // namespace
@@ -78,76 +123,26 @@ std::string operation_category(const OperatorSpecification& op) {
   }
 }
 
-std::vector<std::string> feature_names(const std::string& category) {
-  if (is_convolution(category)) {
-    std::vector<std::string> names = {"input_height", "input_channels", "output_height", "stride",      "kernel_height",
-                                      "filters",      "input_size",     "output_size",   "kernel_size", "flops"};
-    if (category == "grouped_convolution") names.emplace_back("groups");
-    return names;
-  }
-  if (category == "fully_connected") return {"input_channels", "filters", "parameters", "flops"};
-  if (category == "mean") return {"input_height", "input_channels", "kernel_height", "input_size", "flops"};
-  if (category == "concat_split") {
-    return {"input_height", "input_channels", "tensors", "output_channels", "input_size", "output_size"};
-  }
-  if (category == "pooling") {
-    return {"input_height",  "input_channels", "output_height", "stride",
-            "kernel_height", "input_size",     "output_size",   "flops"};
-  }
-  if (category == "padding") return {"input_height", "input_channels", "output_height", "padding", "output_size"};
-  return {"input_height", "input_channels", "input_size"};
+std::vector<std::string> feature_names(const std::string& category, LearnerKind learner) {
+  std::vector<std::string> names = features_of(category).names;
+  if (learner != LearnerKind::boosted) return names;
+  const std::vector<std::string> details = detail_names();
+  names.insert(names.end(), details.begin(), details.end());
+  return names;
 }
 
-std::vector<double> operation_features(const OperatorSpecification& op) {
-  const Sizes s(op);
-  const std::string category = operation_category(op);
-  const double stride = op.stride.height, kernel = op.kernel.height;
-  if (is_convolution(category)) {
-    std::vector<double> features = {s.input_height,    s.input_channels, s.output_height, stride,       kernel,
-                                    s.output_channels, s.input_size,     s.output_size,   s.parameters, s.flops};
-    if (category == "grouped_convolution") features.push_back(op.groups);
-    return features;
-  }
-  if (category == "fully_connected") return {s.input_channels, s.output_channels, s.parameters, s.flops};
-  if (category == "mean") return {s.input_height, s.input_channels, s.input_height, s.input_size, s.input_size};
-  if (category == "concat_split") {
-    const auto tensors = static_cast<double>(op.inputs.size());
-    return {s.input_height, s.input_channels, tensors, s.output_channels, s.input_size, s.output_size};
-  }
-  if (category == "pooling") {
-    const double arithmetic = kernel * op.kernel.width * s.output_size;
-    return {s.input_height, s.input_channels, s.output_height, stride, kernel, s.input_size, s.output_size, arithmetic};
-  }
-  if (category == "padding") {
-    return {s.input_height, s.input_channels, s.output_height, s.output_height - s.input_height, s.output_size};
-  }
-  return {s.input_height, s.input_channels, s.input_size};
+std::vector<double> operation_features(const OperatorSpecification& op, LearnerKind learner) {
+  const std::vector<double> sizes = sizes_of(op);
+  std::vector<double> features;
+  for (const std::size_t size : features_of(operation_category(op)).sizes) features.push_back(sizes[size]);
+  if (learner == LearnerKind::boosted) features.insert(features.end(), sizes.begin(), sizes.end() - 1);
+  return features;
 }
 
 std::vector<std::string> detail_names() {
-  return words_of<std::vector<std::string>>(
-      "input_height input_channels input_size output_height output_width filters output_size positions parameters "
-      "flops stride kernel_height kernel_width dilation groups tensors last_input_size dimensions elements_moved "
-      "intensity dot_length channels_of_group filters_of_group input_channels_filled filters_filled row_filled "
-      "input_over_output");
-}
-
-std::vector<double> operation_details(const OperatorSpecification& op) {
-  const Sizes s(op);
-  const double kernel_height = op.kernel.height, kernel_width = op.kernel.width, window = kernel_height * kernel_width;
-  const double stride = op.stride.height, dilation = op.dilation.height, groups = op.groups;
-  const double channels = s.input_channels, filters = s.output_channels, row = width(op.output);
-  const bool pool = operation_category(op) == "pooling";
-  const double work = pool ? window * s.output_size : s.flops, moved = s.input_size + s.output_size + s.parameters;
-  const auto tensors = static_cast<double>(op.inputs.size()), dimensions = static_cast<double>(op.output.size());
-  const double last = op.inputs.empty() ? 0 : static_cast<double>(nasbench::element_count(op.inputs.back()));
-  const double intensity = std::max(work, s.output_size) / moved, positions = s.output_height * row;
-  std::vector<double> details = {s.input_height, channels, s.input_size, s.output_height, row, filters};
-  const auto add = [&](std::initializer_list<double> more) { details.insert(details.end(), more); };
-  add({s.output_size, positions, s.parameters, work, stride, kernel_height, kernel_width, dilation, groups, tensors});
-  add({last, dimensions, moved, intensity, window * channels / groups, channels / groups, filters / groups});
-  add({filled_up(channels), filled_up(filters), filled_up(row), s.input_size / s.output_size});
-  return details;
+  auto names = words_of<std::vector<std::string>>(names_of_sizes);
+  names.pop_back();  // padding
+  return names;
 }
 
 }  // namespace tenshot::trainer::kernels

@@ -40,13 +40,12 @@ class PerceptronLearner : public LatencyLearner {
                  card.at("floor_ms").number(positive)} {}
 
   double predict_ms(const std::vector<double>& features) const override {
-    const double answer = evaluate_layers(network_.layers, standardised(features)).front();
+    const double answer = evaluate_layers(network_.layers, standardised({features})).front();
     return std::max(answer * network_.scale_ms, network_.floor_ms);
   }
   nlohmann::json put(Archive& archive, const std::string& name) const override {
-    const auto width = static_cast<std::int64_t>(mean_.size());
-    archive.put(name + ".mean", to_array(mean_, {width}));
-    archive.put(name + ".deviation", to_array(deviation_, {width}));
+    archive.put(name + ".mean", to_array(mean_));
+    archive.put(name + ".deviation", to_array(deviation_));
     put_layers(archive, name + ".layer", network_.layers);
     return {{"form", "perceptron"}, {"scale_ms", network_.scale_ms}, {"floor_ms", network_.floor_ms}};
   }
@@ -74,19 +73,13 @@ class PerceptronLearner : public LatencyLearner {
     }
   }
 
-  std::vector<float> standardised(const std::vector<double>& features) const {
-    std::vector<float> row;
-    for (std::size_t j = 0; j < features.size(); ++j) {
-      row.push_back(deviation_[j] > 0 ? static_cast<float>((features[j] - mean_[j]) / deviation_[j]) : 0.0F);
-    }
-    return row;
-  }
-
-  std::vector<float> inputs_of(const LatencyRows& rows) const {
+  /// The network's inputs of rows, one after the other.
+  std::vector<float> standardised(const std::vector<std::vector<double>>& rows) const {
     std::vector<float> inputs;
-    for (const std::vector<double>& features : rows.features) {
-      const std::vector<float> row = standardised(features);
-      inputs.insert(inputs.end(), row.begin(), row.end());
+    for (const std::vector<double>& row : rows) {
+      for (std::size_t j = 0; j < row.size(); ++j) {
+        inputs.push_back(deviation_[j] > 0 ? static_cast<float>((row[j] - mean_[j]) / deviation_[j]) : 0.0F);
+      }
     }
     return inputs;
   }
@@ -102,7 +95,7 @@ class PerceptronLearner : public LatencyLearner {
   void train(const LatencyRows& training, const LatencyRows& held_out, const PerceptronOptions& options) {
     constexpr int most_epochs = 400, patience = 50;  // Li et al., §4.2: stop after 50 epochs without improvement
     constexpr std::size_t batch = 128;
-    const std::vector<float> inputs = inputs_of(training), tests = inputs_of(held_out);
+    const std::vector<float> inputs = standardised(training.features), tests = standardised(held_out.features);
     const std::size_t width = mean_.size(), count = training.latency_ms.size();
     const std::vector<int> hidden(static_cast<std::size_t>(options.layers), options.width);
     RegressionNetwork network(static_cast<int>(width), hidden, options.seed);

@@ -1,5 +1,3 @@
-#include "trainer/predictors/kernels/whole_networks.h"
-
 #include <Eigen/Dense>
 #include <algorithm>
 #include <array>
@@ -10,6 +8,7 @@
 #include "nasbench/support/median.h"
 #include "nasbench/support/quantiles.h"
 #include "nasbench/support/text.h"
+#include "trainer/predictors/kernels/kernel_model.h"
 
 namespace tenshot::trainer::kernels {
 namespace {
@@ -19,12 +18,6 @@ struct Summed {
   const WholeNetwork* network;
   SumOfKernels sum;
 };
-
-std::vector<Summed> summed(const std::vector<const WholeNetwork*>& networks, const KernelModel& model) {
-  std::vector<Summed> all;
-  for (const WholeNetwork* network : networks) all.push_back({network, model.network(network->kernels)});
-  return all;
-}
 
 /// By ridge regression on standardised compositions; the penalty is the number of networks, so that ten say little.
 CompositionLine fitted_line(const std::vector<Summed>& networks) {
@@ -103,26 +96,22 @@ WholeNetworks fit_whole_networks(const std::vector<WholeNetwork>& networks, cons
                                  const std::vector<KernelSample>& samples, Correction how, std::uint64_t seed,
                                  LearnerKind learner) {
   constexpr std::size_t least = 3, most_folds = 5;
-  std::vector<const WholeNetwork*> all;
-  for (const WholeNetwork& network : networks) all.push_back(&network);
-  if (networks.size() < least) return fitted(summed(all, model), how);
+  const std::size_t folds = networks.size() < least ? 1 : std::min(most_folds, networks.size());
   std::vector<Summed> held_out;
-  const std::size_t folds = std::min(most_folds, networks.size());
   for (std::size_t fold = 0; fold < folds; ++fold) {
-    std::vector<const WholeNetwork*> left_out;
     std::set<std::string> names;
-    for (std::size_t i = fold; i < all.size(); i += folds) {
-      left_out.push_back(all[i]);
-      names.insert(all[i]->name);
-    }
+    for (std::size_t i = fold; i < networks.size() && folds > 1; i += folds) names.insert(networks[i].name);
     std::vector<KernelSample> elsewhere;
     std::copy_if(samples.begin(), samples.end(), std::back_inserter(elsewhere),
                  [&](const KernelSample& sample) { return names.count(sample.network) == 0; });
     const bool same = elsewhere.size() == samples.size();
     const KernelModel unseen = same ? model : KernelModel(elsewhere, model.call_ms, seed, learner);
-    for (Summed& each : summed(left_out, unseen)) held_out.push_back(std::move(each));
+    for (std::size_t i = fold; i < networks.size(); i += folds) {
+      held_out.push_back({&networks[i], unseen.network(networks[i].kernels)});
+    }
   }
   WholeNetworks whole = fitted(held_out, how);
+  if (folds == 1) return whole;
   for (std::size_t fold = 0; fold < folds; ++fold) {
     std::vector<Summed> others, left_out;
     for (std::size_t i = 0; i < held_out.size(); ++i) (i % folds == fold ? left_out : others).push_back(held_out[i]);

@@ -4,7 +4,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
-#include "trainer/predictors/kernels/grid_learner.h"
+#include "trainer/predictors/kernels/learners.h"
 
 namespace tenshot::trainer::kernels {
 namespace {

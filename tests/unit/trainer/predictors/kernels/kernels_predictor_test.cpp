@@ -11,7 +11,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporaries.h"
 #include "trainer/networks/exporting.h"
-#include "trainer/predictors/kernels/kernel_sampling.h"
+#include "trainer/predictors/kernels/kernel_model.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/trees/tree_ensemble.h"
 

@@ -12,7 +12,6 @@
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
-#include "trainer/predictors/kernels/operation_features.h"
 #include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer::kernels {
@@ -34,7 +33,7 @@ LatencyRows convolution_rows(int count, std::uint64_t seed, LearnerKind learner 
   for (int i = 0; i < count; ++i) {
     const OperatorSpecification op = convolution(
         static_cast<int>(8 + rng.below(57)), static_cast<int>(8 + rng.below(57)), static_cast<int>(7 + rng.below(22)));
-    rows.features.push_back(features_for(learner, op));
+    rows.features.push_back(operation_features(op, learner));
     rows.latency_ms.push_back(0.1 + 1e-6 * static_cast<double>(multiply_adds(op)));
   }
   return rows;
@@ -87,12 +86,12 @@ TEST(LatencyLearner, BoostedTreesFollowTheLineBeyondTheirRowsAndCorrectItWithin)
   if (!has_xgboost()) GTEST_SKIP() << "needs XGBoost";
   LatencyRows rows = convolution_rows(300, 1, LearnerKind::boosted),
               others = convolution_rows(100, 2, LearnerKind::boosted);
-  const auto large = features_for(LearnerKind::boosted, convolution(256, 256, 56));
+  const auto large = operation_features(convolution(256, 256, 56), LearnerKind::boosted);
   const auto line = train_learner(LearnerKind::boosted, rows, "convolution", 7);
   const double large_ms = 0.1 + 1e-6 * 9 * 256 * 256 * 56 * 56;
   EXPECT_NEAR(line->predict_ms(large) / large_ms, 1, 0.05);
   // Twice as slow where the filters do not fill up vectors, which no line over counts can say.
-  const std::vector<std::string> names = names_for(LearnerKind::boosted, "convolution");
+  const std::vector<std::string> names = feature_names("convolution", LearnerKind::boosted);
   const auto filled = std::find(names.begin(), names.end(), "filters_filled") - names.begin();
   for (LatencyRows* each : {&rows, &others}) {
     for (std::size_t i = 0; i < each->latency_ms.size(); ++i) {

@@ -7,7 +7,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/kernels/lasso.h"
-#include "trainer/predictors/kernels/operation_features.h"
+#include "trainer/predictors/kernels/learners.h"
 
 namespace tenshot::trainer::kernels {
 namespace {
@@ -49,8 +49,8 @@ TEST(OperationFeatures, HaveANameEach) {
 }
 
 TEST(OperationFeatures, DetailsSayHowMuchIsFilledUpAndMoved) {
-  const std::vector<std::string> names = detail_names();
-  const std::vector<double> details = operation_details(convolution(4, 20, 8, 2));
+  const std::vector<std::string> names = feature_names("grouped_convolution", LearnerKind::boosted);
+  const std::vector<double> details = operation_features(convolution(4, 20, 8, 2), LearnerKind::boosted);
   ASSERT_EQ(details.size(), names.size());
   const auto detail = [&](const std::string& name) {
     return details.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));

@@ -1,11 +1,10 @@
-#include "trainer/predictors/kernels/whole_networks.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "nasbench/kernels/kernel_network.h"
 #include "nasbench/support/error.h"
+#include "trainer/predictors/kernels/kernel_model.h"
 
 namespace tenshot::trainer::kernels {
 namespace {
