@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/pool_archive.h"
@@ -16,29 +17,21 @@
 namespace tenshot::trainer {
 namespace {
 
-int depth_of(const SplitTree& tree) {
-  std::vector<int> depth(tree.nodes.size(), 0);
-  int deepest = 0;
-  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-    const SplitNode& node = tree.nodes[i];
-    deepest = std::max(deepest, depth[i]);
-    if (node.feature < 0) continue;
-    for (const std::int32_t child : {node.less, node.other}) depth[static_cast<std::size_t>(child)] = depth[i] + 1;
-  }
-  return deepest;
-}
-
 /// What is exported of a forest of a space's one-hot encodings: every tree of every row takes one step at a time. A
 /// relaxed encoding goes both ways at every split, with what its column says as the share of the one.
 ExportedFormula formula_of(const RandomForest& forest, const SearchSpace& space) {
   std::vector<double> features, zeros, ones, values, roots;  // every node by its number in the file
   int deepest = 0;
   for (const SplitTree& tree : forest) {
-    deepest = std::max(deepest, depth_of(tree));
+    std::vector<int> depth(tree.nodes.size(), 0);
     const auto root = static_cast<double>(values.size());
     roots.push_back(root);
-    for (const SplitNode& node : tree.nodes) {
+    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+      const SplitNode& node = tree.nodes[i];
       const bool leaf = node.feature < 0;
+      deepest = std::max(deepest, depth[i]);
+      if (!leaf)
+        depth[static_cast<std::size_t>(node.less)] = depth[static_cast<std::size_t>(node.other)] = depth[i] + 1;
       const auto self = static_cast<double>(values.size());
       features.push_back(std::max<std::int32_t>(node.feature, 0));
       zeros.push_back(leaf ? self : root + node.less);
@@ -137,10 +130,15 @@ class ForestModel : public ModelOfPool {
       space.encode(set.architectures[i], features.data() + i * width);
       targets.push_back(std::log(set.latency_ms[i]));
     }
-    Rng rng(options.seed);
+    // More trees are steadier, slower and larger, larger leaves are smoother, and more features that each split chooses
+    // among make the trees alike (a third is the custom in regression since Breiman 2001).
+    TreeOptions grown;
+    grown.trees = 200;
+    grown.smallest_leaf = 2;
+    grown.feature_share = 1.0 / 3;
+    grown.seed = Rng(options.seed).bits();
     nlohmann::json card = predictor_card(*this, set, options.seed);
-    return std::make_unique<ForestPredictor>(grow_forest(features, width, targets, forest_options(), rng),
-                                             std::move(card));
+    return std::make_unique<ForestPredictor>(grow_forest(features, width, targets, grown), std::move(card));
   }
 };
 
@@ -153,8 +151,7 @@ double mean_leaf(const RandomForest& forest, const float* features) {
 }
 
 RandomForest grow_forest(const std::vector<float>& features, std::size_t width, const std::vector<double>& targets,
-                         TreeOptions options, Rng& rng) {
-  options.seed = rng.bits();
+                         const TreeOptions& options) {
   RandomForest forest = train_trees(features, width, targets, {}, options).trees;
   for (SplitTree& tree : forest) {
     for (SplitNode& node : tree.nodes) {

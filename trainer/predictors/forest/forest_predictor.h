@@ -5,21 +5,10 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
-#include "nasbench/support/random.h"
 #include "trainer/core/predictor.h"
 #include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer {
-
-/// How a forest is grown: more trees are steadier, slower and larger, larger leaves are smoother, and more features
-/// that each split chooses among make the trees alike (a third is the custom in regression since Breiman 2001).
-inline TreeOptions forest_options() {
-  TreeOptions options;
-  options.trees = 200;
-  options.smallest_leaf = 2;
-  options.feature_share = 1.0 / 3;
-  return options;
-}
 
 /// A random forest (Breiman, Machine Learning 2001): trees grown on samples of the rows, each split the one of its few
 /// features that lowers the squared error most. Features are zeros and ones, and each split lies between the two.
@@ -31,7 +20,7 @@ double mean_leaf(const RandomForest& forest, const float* features);
 /// A forest trained by XGBoost. `features` is [targets.size(), width], zeros and ones. Throws InputError when there are
 /// no rows, or the program was built without XGBoost.
 RandomForest grow_forest(const std::vector<float>& features, std::size_t width, const std::vector<double>& targets,
-                         TreeOptions options, Rng& rng);
+                         const TreeOptions& options);
 
 /// "forest": a random forest from the one-hot encoding to the logarithm of the latency,
 /// trained on the new device's own measurements alone. With all that can be measured it is the ceiling that methods

@@ -195,8 +195,7 @@ Eigen::MatrixXd scaled_encodings(const SearchSpace& space, const AdaptationSet& 
   for (Eigen::Index i = 0; i < rows.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     space.encode(set.architectures[at], encoding.data());
-    rows(i, 0) = 1;
-    for (std::size_t c = 0; c < width; ++c) rows(i, static_cast<Eigen::Index>(c) + 1) = encoding[c];
+    rows.row(i) << 1, Eigen::Map<const Eigen::RowVectorXf>(encoding.data(), rows.cols() - 1).cast<double>();
     rows.row(i) *= median_ms / set.latency_ms[at];
   }
   return rows;

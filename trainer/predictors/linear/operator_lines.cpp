@@ -17,43 +17,30 @@ namespace {
 
 using Eigen::Index;
 
-/// Every raw feature in its own unit, so that a line knows operators that no pool has.
-operators::FeatureMap all_raw_features() {
-  operators::FeatureMap map;
-  map.raw = numbers_below(operators::raw_feature_count());
-  map.unit = Eigen::VectorXd::Ones(static_cast<Index>(map.raw.size()));
-  return map;
-}
-
-/// For each raw feature, the place of its term in the line: 0 for the base, −1 for a feature that has none.
-std::vector<Index> term_places(LineTerms terms) {
-  std::vector<Index> places(operators::raw_feature_count(), -1);
-  places[0] = 0;
-  for (std::size_t feature = 1; feature < places.size(); ++feature) {
-    const std::size_t measure = (feature - 1) % operators::measures_of_group;
-    const bool moves_bytes =
-        measure == operators::input_bytes || measure == operators::output_bytes || measure == operators::weight_bytes;
-    if (measure == operators::arithmetic) places[feature] = 1;
-    if (moves_bytes && terms == LineTerms::multiply_adds_and_bytes) places[feature] = 2;
-  }
-  return places;
+/// The term of a line that a raw feature is summed in: 0 for the base, −1 for a feature that has none.
+Index term_of(Index feature, LineTerms terms) {
+  if (feature == 0) return 0;
+  const std::size_t measure = static_cast<std::size_t>(feature - 1) % operators::measures_of_group;
+  const bool moves_bytes =
+      measure == operators::input_bytes || measure == operators::output_bytes || measure == operators::weight_bytes;
+  if (measure == operators::arithmetic) return 1;
+  return moves_bytes && terms == LineTerms::multiply_adds_and_bytes ? 2 : -1;
 }
 
 /// The features' costs, ms, of a line whose terms are sums of features.
 Eigen::VectorXd costs_of_sums(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms, LineTerms terms) {
-  const std::vector<Index> places = term_places(terms);
   const Index count = terms == LineTerms::multiply_adds ? 2 : 3;
   Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(features.rows(), count);
-  for (std::size_t f = 0; f < places.size(); ++f) {
-    if (places[f] >= 0) sums.col(places[f]) += features.col(static_cast<Index>(f));
+  for (Index f = 0; f < features.cols(); ++f) {
+    if (const Index term = term_of(f, terms); term >= 0) sums.col(term) += features.col(f);
   }
   const Eigen::RowVectorXd unit = sums.colwise().maxCoeff().cwiseMax(1);
   const Eigen::VectorXd coefficients =
       relative_non_negative_least_squares(sums.array().rowwise() / unit.array(), latency_ms)
           .cwiseQuotient(unit.transpose());
   Eigen::VectorXd costs = Eigen::VectorXd::Zero(features.cols());
-  for (std::size_t f = 0; f < places.size(); ++f) {
-    if (places[f] >= 0) costs[static_cast<Index>(f)] = coefficients[places[f]];
+  for (Index f = 0; f < features.cols(); ++f) {
+    if (const Index term = term_of(f, terms); term >= 0) costs[f] = coefficients[term];
   }
   return costs;
 }
@@ -97,7 +84,9 @@ class OperatorLine final : public OperatorsPredictor {
 
 std::unique_ptr<Predictor> fit_operator_line(const NetworkSpace& space, const AdaptationSet& set, LineTerms terms,
                                              nlohmann::json card) {
-  operators::FeatureMap map = all_raw_features();
+  operators::FeatureMap map;  // every raw feature in its own unit, so that a line knows operators that no pool has
+  map.raw = numbers_below(operators::raw_feature_count());
+  map.unit = Eigen::VectorXd::Ones(static_cast<Index>(map.raw.size()));
   const Eigen::MatrixXd features = operators::feature_table(map, space, set.architectures).rows();
   const Eigen::Map<const Eigen::VectorXd> latency_ms(set.latency_ms.data(), features.rows());
   operators::CostPosterior line;

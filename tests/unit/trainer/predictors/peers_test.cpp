@@ -109,11 +109,10 @@ TEST(Forest, SplitsOnTheFeatureThatExplains) {
     features.insert(features.end(), {static_cast<float>(i % 3 == 0), static_cast<float>(i % 2)});
     targets.push_back(i % 2 == 0 ? -1 : 1);
   }
-  Rng rng(1);
-  TreeOptions options = forest_options();
+  TreeOptions options;
   options.trees = 20;
-  options.feature_share = 1;
-  const RandomForest forest = grow_forest(features, 2, targets, options, rng);
+  options.smallest_leaf = 2;
+  const RandomForest forest = grow_forest(features, 2, targets, options);
   const float zero[] = {0, 0}, one[] = {1, 1};
   EXPECT_DOUBLE_EQ(mean_leaf(forest, zero), -1);
   EXPECT_DOUBLE_EQ(mean_leaf(forest, one), 1);
