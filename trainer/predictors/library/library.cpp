@@ -6,13 +6,6 @@
 #include "nasbench/support/numbers_below.h"
 
 namespace tenshot::trainer::structured {
-namespace {
-
-/// The least that an operation counts for when a slowest path is chosen, as a share of the median latency.
-constexpr double smallest_path_cost = 0.003;
-
-}  // namespace
-
 Eigen::VectorXd typical_costs(const nasbench::StructureModel& model) {
   Eigen::VectorXd costs(model.features().size());
   for (Eigen::Index f = 0; f < costs.size(); ++f) costs[f] = model.features()[f].typical_cost;
@@ -20,6 +13,7 @@ Eigen::VectorXd typical_costs(const nasbench::StructureModel& model) {
 }
 
 Eigen::VectorXd path_costs(const Eigen::VectorXd& costs, double median) {
+  constexpr double smallest_path_cost = 0.003;  // as a share of the median latency
   return costs.cwiseMax(smallest_path_cost * median);
 }
 
@@ -36,16 +30,12 @@ const double* slowest_row(const double* rows, std::size_t alternatives, const Ei
   return slowest;
 }
 
-const double* slowest_row(const nasbench::StructureTable& table, std::size_t structure, std::size_t architecture,
-                          const Eigen::VectorXd& path_costs) {
-  return slowest_row(table.row(structure, architecture), table.structures[structure].alternatives, path_costs);
-}
-
 FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure,
                     const std::vector<std::size_t>& architectures, const Eigen::VectorXd& path_costs) {
+  const std::size_t alternatives = table.structures[structure].alternatives;
   FeatureRows rows(architectures.size(), table.feature_count);
   for (std::size_t i = 0; i < architectures.size(); ++i) {
-    const double* row = slowest_row(table, structure, architectures[i], path_costs);
+    const double* row = slowest_row(table.row(structure, architectures[i]), alternatives, path_costs);
     std::copy(row, row + table.feature_count, rows.row(i).data());
   }
   return rows;
@@ -57,9 +47,10 @@ FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure
 
 std::vector<double> relative_latencies(const LibraryEntry& entry, const nasbench::StructureTable& table) {
   const Eigen::VectorXd paths = path_costs(entry.costs);
+  const std::size_t alternatives = table.structures[entry.structure].alternatives;
   std::vector<double> latencies;
   for (std::size_t a = 0; a < table.size; ++a) {
-    const double* row = slowest_row(table, entry.structure, a, paths);
+    const double* row = slowest_row(table.row(entry.structure, a), alternatives, paths);
     latencies.push_back(Eigen::Map<const Eigen::VectorXd>(row, entry.costs.size()).dot(entry.costs));
   }
   return latencies;

@@ -56,10 +56,8 @@ Eigen::VectorXd path_costs(const Eigen::VectorXd& costs, double median = 1);
 /// The one of `alternatives` rows of features, which lie one after the other, whose features · path_costs are greatest;
 /// the first of equals.
 const double* slowest_row(const double* rows, std::size_t alternatives, const Eigen::VectorXd& path_costs);
-/// The features of an architecture under one structure: its slowest row.
-const double* slowest_row(const nasbench::StructureTable& table, std::size_t structure, std::size_t architecture,
-                          const Eigen::VectorXd& path_costs);
-/// Those of architectures of `table`, or of all. Of a structure without alternatives, `path_costs` are not read.
+/// The features of architectures of `table`, or of all, under one structure: their slowest rows. Of a structure without
+/// alternatives, `path_costs` are not read.
 FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure,
                     const std::vector<std::size_t>& architectures, const Eigen::VectorXd& path_costs);
 FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs);
