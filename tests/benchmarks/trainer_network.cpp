@@ -68,6 +68,12 @@ void TrainingStep(benchmark::State& state) {
     for (std::size_t i = 30; i < inputs; ++i) sample[i] = static_cast<float>(0.1 * rng.normal());
     y[row] = static_cast<float>(0.5 + rng.uniform());
   }
+  std::vector<TrainingSet> steps(batches);
+  for (std::size_t b = 0; b < batches; ++b) {
+    const auto rows = x.begin() + static_cast<std::ptrdiff_t>(b * batch * inputs);
+    const auto targets = y.begin() + static_cast<std::ptrdiff_t>(b * batch);
+    steps[b] = {inputs, {rows, rows + batch * inputs}, {targets, targets + batch}, {targets, targets + batch}};
+  }
   std::size_t step = 0;
   const at::Tensor input = torch::rand({batch, inputs}), w1 = torch::rand({first, inputs}),
                    h1 = torch::rand({batch, first}), w2 = torch::rand({second, first}),
@@ -75,12 +81,7 @@ void TrainingStep(benchmark::State& state) {
   at::Tensor a1 = torch::empty({batch, first}), a2 = torch::empty({batch, second}), a3 = torch::empty({batch, 1}),
              g1 = torch::empty({first, inputs}), g2 = torch::empty({second, first}), g3 = torch::empty({1, second});
   compare(
-      state, 20,
-      [&] {
-        const std::size_t b = step++ % batches;
-        const float* targets = y.data() + b * batch;
-        network.train_step({batch, x.data() + b * batch * inputs, targets, targets}, 1e-3);
-      },
+      state, 20, [&] { network.train_step(steps[step++ % batches], 1e-3); },
       [&] {
         at::mm_out(a1, input, w1.t());
         at::mm_out(a2, h1, w2.t());

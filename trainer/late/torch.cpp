@@ -6,7 +6,7 @@
 #include "nasbench/support/late_library.h"
 #include "trainer/core/libtorch.h"
 #include "trainer/networks/exporting.h"
-#include "trainer/networks/matrix_product.h"
+#include "trainer/networks/regression_network.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/help/meta_network.h"
 

@@ -7,48 +7,46 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/vector_loops.h"
 #include "trainer/core/archive_reader.h"
-#include "trainer/networks/formula.h"
 
 namespace tenshot::trainer {
 namespace {
 
 /// Rows evaluated at a time: their activations stay in the second-level cache between layers.
-constexpr std::int64_t block_rows = 512;
+constexpr std::size_t block_rows = 512;
 
 /// What a file's network may be.
 constexpr std::int64_t widest_layer = 1'000'000;
 constexpr Range weights{-1e9, 1e9};
 
-/// The layers with each weight as [inputs, outputs], and room for a block's activations.
-class Evaluator {
- public:
-  explicit Evaluator(const std::vector<DenseLayer>& layers) : layers_(layers) {
-    for (const DenseLayer& layer : layers) {
-      const auto inputs = static_cast<std::size_t>(layer.inputs), outputs = static_cast<std::size_t>(layer.outputs);
-      std::vector<float>& turned = weights_.emplace_back(inputs * outputs);
-      for (std::size_t o = 0; o < outputs; ++o) {
-        for (std::size_t i = 0; i < inputs; ++i) turned[i * outputs + o] = layer.weight[o * inputs + i];
-      }
-      activations_.emplace_back(block_rows * outputs);
+/// The outputs of rows of inputs, of which `block(begin, rows)` gives at most `block_rows` at a time.
+template <class Block>
+std::vector<float> outputs_of(const std::vector<DenseLayer>& layers, std::size_t rows, Block block) {
+  std::vector<std::vector<float>> weights, activations;  // weights as [inputs, outputs]
+  for (const DenseLayer& layer : layers) {
+    const auto inputs = static_cast<std::size_t>(layer.inputs), outputs = static_cast<std::size_t>(layer.outputs);
+    std::vector<float>& turned = weights.emplace_back(inputs * outputs);
+    for (std::size_t o = 0; o < outputs; ++o) {
+      for (std::size_t i = 0; i < inputs; ++i) turned[i * outputs + o] = layer.weight[o * inputs + i];
     }
+    activations.emplace_back(block_rows * outputs);
   }
-
-  /// The outputs of at most `block_rows` rows of inputs; valid until the next call.
-  const float* run(const float* inputs, std::int64_t rows) {
-    for (std::size_t l = 0; l < layers_.size(); ++l) {
-      const DenseLayer& layer = layers_[l];
-      float* outputs = activations_[l].data();
-      multiply_sparse(inputs, weights_[l].data(), outputs, rows, layer.inputs, layer.outputs);
-      (l + 1 == layers_.size() ? add_bias : add_bias_and_relu)(outputs, layer.bias.data(), rows, layer.outputs);
-      inputs = outputs;
+  std::vector<float> found;
+  found.reserve(rows);
+  for (std::size_t begin = 0; begin < rows; begin += block_rows) {
+    const std::size_t count = std::min(block_rows, rows - begin);
+    const auto signed_count = static_cast<std::int64_t>(count);
+    const float* values = block(begin, count);
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      float* outputs = activations[l].data();
+      multiply_sparse(values, weights[l].data(), outputs, signed_count, layers[l].inputs, layers[l].outputs);
+      const bool last = l + 1 == layers.size();
+      (last ? add_bias : add_bias_and_relu)(outputs, layers[l].bias.data(), signed_count, layers[l].outputs);
+      values = outputs;
     }
-    return inputs;
+    found.insert(found.end(), values, values + count);
   }
-
- private:
-  const std::vector<DenseLayer>& layers_;
-  std::vector<std::vector<float>> weights_, activations_;
-};
+  return found;
+}
 
 }  // namespace
 
@@ -76,34 +74,22 @@ std::vector<DenseLayer> fold_constant_inputs(std::vector<DenseLayer> layers, int
 
 std::vector<float> evaluate_layers(const std::vector<DenseLayer>& layers, const std::vector<float>& inputs) {
   const auto width = static_cast<std::size_t>(layers.front().inputs);
-  const auto rows = static_cast<std::int64_t>(inputs.size() / width);
-  std::vector<float> outputs;
-  outputs.reserve(static_cast<std::size_t>(rows));
-  Evaluator evaluator(layers);
-  for (std::int64_t begin = 0; begin < rows; begin += block_rows) {
-    const std::int64_t count = std::min(block_rows, rows - begin);
-    const float* found = evaluator.run(inputs.data() + static_cast<std::size_t>(begin) * width, count);
-    outputs.insert(outputs.end(), found, found + count);
-  }
-  return outputs;
+  return outputs_of(layers, inputs.size() / width,
+                    [&](std::size_t begin, std::size_t) { return inputs.data() + begin * width; });
 }
 
 std::vector<double> evaluate(const FeedForward& network, const nasbench::SearchSpace& space,
                              const std::vector<nasbench::Architecture>& architectures) {
   const std::size_t width = space.encoding_width();
   std::vector<float> encoding(width * block_rows);
-  std::vector<double> latency_ms;
-  latency_ms.reserve(architectures.size());
-  Evaluator evaluator(network.layers);
-  for (std::size_t begin = 0; begin < architectures.size(); begin += block_rows) {
-    const std::size_t rows = std::min<std::size_t>(block_rows, architectures.size() - begin);
+  const auto encoded = [&](std::size_t begin, std::size_t rows) {
     for (std::size_t r = 0; r < rows; ++r) space.encode(architectures[begin + r], encoding.data() + r * width);
-    const float* outputs = evaluator.run(encoding.data(), static_cast<std::int64_t>(rows));
-    for (std::size_t r = 0; r < rows; ++r) {
-      const auto output = static_cast<double>(outputs[r]);
-      const double relative = network.logarithmic ? std::exp(output) : output;
-      latency_ms.push_back(std::max(network.floor_ms, network.scale_ms * relative));
-    }
+    return encoding.data();
+  };
+  std::vector<double> latency_ms;
+  for (const double output : outputs_of(network.layers, architectures.size(), encoded)) {
+    const double relative = network.logarithmic ? std::exp(output) : output;
+    latency_ms.push_back(std::max(network.floor_ms, network.scale_ms * relative));
   }
   return latency_ms;
 }
@@ -147,24 +133,6 @@ std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& pr
                       " columns, expected " + std::to_string(inputs) + what);
   }
   return layers;
-}
-
-ExportedFormula formula_of(const FeedForward& network) {
-  ExportedFormula exported;
-  Formula& formula = exported.formula;
-  formula.width = network.layers.front().inputs;
-  formula.doubles = false;
-  FormulaValue x = encoding_of(formula);
-  for (const DenseLayer& layer : network.layers) {
-    using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    const Eigen::Map<const RowMajor> weight(layer.weight.data(), layer.outputs, layer.inputs),
-        bias(layer.bias.data(), 1, layer.outputs);
-    const FormulaValue weights = constant(formula, weight.cast<double>().transpose());
-    x = apply("Gemm", {x, weights, constant(formula, bias.cast<double>())}, layer.outputs);
-    if (&layer != &network.layers.back()) x = apply("Relu", {x}, layer.outputs);
-  }
-  exported.latency = max((network.logarithmic ? exp(x) : x) * network.scale_ms, network.floor_ms).name();
-  return exported;
 }
 
 nlohmann::json to_document(const FeedForward& network) {

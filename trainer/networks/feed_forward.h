@@ -9,8 +9,6 @@
 
 namespace tenshot::trainer {
 
-struct ExportedFormula;
-
 /// One fully connected layer: y = W x + b.
 struct DenseLayer {
   int inputs = 0;
@@ -48,7 +46,5 @@ std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& pr
 
 /// {"scale_ms", "floor_ms", "logarithmic", "layers": [{"weight": [[…]], "bias": […]}]}.
 nlohmann::json to_document(const FeedForward& network);
-/// What is exported of it (trainer/networks/exporting.h).
-ExportedFormula formula_of(const FeedForward& network);
 
 }  // namespace tenshot::trainer

@@ -2,29 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <nlohmann/json.hpp>
 
 #include "nasbench/support/number_text.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/pool_archive.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/formula.h"
 
 namespace tenshot::trainer {
 namespace {
-
-std::vector<DenseLayer> layers_of(const Archive& archive) {
-  const SearchSpace& space = nasbench::search_space(get_space(archive.card));
-  return get_layers(archive, "layer", space.encoding_width(), ", the encoding of " + std::string(space.name()));
-}
-
-/// Whether the network answers the logarithm of a latency; files of earlier programs do not say.
-bool is_logarithmic(const Archive& archive) {
-  const std::optional<JsonField> field = JsonField(archive).find("logarithmic");
-  return field && field->boolean();
-}
 
 Remark remark_on(const datasets::Fleet& fleet) {
   const std::string boards = "Measured on " + std::to_string(fleet.boards.size()) + " boards";
@@ -39,48 +29,86 @@ Remark remark_on(const datasets::Fleet& fleet) {
           " % from it, which intervals hold where there are any"};
 }
 
+class FeedForwardPredictor : public Predictor {
+ public:
+  FeedForwardPredictor(FeedForward network, nlohmann::json card)
+      : network_(std::move(network)),
+        card_(std::move(card)),
+        kind_(card_.at("predictor").get<std::string>()),
+        space_(nasbench::search_space(get_space(card_))) {}
+
+  std::string_view kind() const override { return kind_; }
+  const SearchSpace& space() const override { return space_; }
+  Quantity quantity() const override { return get_quantity(card_); }
+  std::vector<Remark> explanation() const override { return explanation_of(card_); }
+
+  Predictions predict(const std::vector<Architecture>& architectures, double) const override {
+    return {evaluate(network_, space_, architectures), {}, {}};
+  }
+
+  Archive to_archive() const override {
+    Archive archive;
+    archive.card = card_;
+    archive.card["scale_ms"] = network_.scale_ms;
+    archive.card["floor_ms"] = network_.floor_ms;
+    if (network_.logarithmic) archive.card["logarithmic"] = true;
+    put_layers(archive, "layer", network_.layers);
+    return archive;
+  }
+
+  ExportedFormula formula() const override {
+    ExportedFormula exported;
+    Formula& formula = exported.formula;
+    formula.width = network_.layers.front().inputs;
+    formula.doubles = false;
+    FormulaValue x = encoding_of(formula);
+    for (const DenseLayer& layer : network_.layers) {
+      using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+      const Eigen::Map<const RowMajor> weight(layer.weight.data(), layer.outputs, layer.inputs),
+          bias(layer.bias.data(), 1, layer.outputs);
+      const FormulaValue weights = constant(formula, weight.cast<double>().transpose());
+      x = apply("Gemm", {x, weights, constant(formula, bias.cast<double>())}, layer.outputs);
+      if (&layer != &network_.layers.back()) x = apply("Relu", {x}, layer.outputs);
+    }
+    exported.latency = max((network_.logarithmic ? exp(x) : x) * network_.scale_ms, network_.floor_ms).name();
+    return exported;
+  }
+
+  nlohmann::json to_document() const override {
+    nlohmann::json document = {{"format", "tenshot.predictor/1"},
+                               {"card", card_},
+                               {"strings", strings_document(space_)},
+                               {"encoding", {{"one_hot_of", space_.decisions()}}},
+                               {"computes", std::string("latency_ms = max(floor_ms, scale_ms * ") +
+                                                (network_.logarithmic ? "exp(network(one_hot))" : "network(one_hot)") +
+                                                "); ReLU between layers"},
+                               {"network", trainer::to_document(network_)}};
+    return document_of(quantity(), std::move(document));
+  }
+
+ private:
+  FeedForward network_;
+  nlohmann::json card_;
+  std::string kind_;
+  const SearchSpace& space_;
+};
+
 }  // namespace
 
-FeedForwardPredictor::FeedForwardPredictor(FeedForward network, nlohmann::json card)
-    : network_(std::move(network)),
-      card_(std::move(card)),
-      kind_(card_.at("predictor").get<std::string>()),
-      space_(&nasbench::search_space(get_space(card_))) {}
-
-FeedForwardPredictor::FeedForwardPredictor(const Archive& archive)
-    : FeedForwardPredictor({layers_of(archive), JsonField(archive).at("scale_ms").number(positive),
-                            JsonField(archive).at("floor_ms").number(positive), is_logarithmic(archive)},
-                           archive.card) {}
-
-Predictions FeedForwardPredictor::predict(const std::vector<Architecture>& architectures, double) const {
-  return {evaluate(network_, *space_, architectures), {}, {}};
+std::unique_ptr<Predictor> feed_forward_predictor(FeedForward network, nlohmann::json card) {
+  return std::make_unique<FeedForwardPredictor>(std::move(network), std::move(card));
 }
 
-Archive FeedForwardPredictor::to_archive() const {
-  Archive archive;
-  archive.card = card_;
-  archive.card["scale_ms"] = network_.scale_ms;
-  archive.card["floor_ms"] = network_.floor_ms;
-  if (network_.logarithmic) archive.card["logarithmic"] = true;
-  put_layers(archive, "layer", network_.layers);
-  return archive;
+std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
+  const JsonField card(archive);
+  const SearchSpace& space = nasbench::search_space(get_space(archive.card));
+  FeedForward network{
+      get_layers(archive, "layer", space.encoding_width(), ", the encoding of " + std::string(space.name())),
+      card.at("scale_ms").number(positive), card.at("floor_ms").number(positive)};
+  const auto logarithmic = card.find("logarithmic");  // files of earlier programs do not say
+  network.logarithmic = logarithmic && logarithmic->boolean();
+  return feed_forward_predictor(std::move(network), archive.card);
 }
-
-ExportedFormula FeedForwardPredictor::formula() const { return formula_of(network_); }
-
-nlohmann::json FeedForwardPredictor::to_document() const {
-  nlohmann::json document = {{"format", "tenshot.predictor/1"},
-                             {"card", card_},
-                             {"strings", strings_document(*space_)},
-                             {"encoding", {{"one_hot_of", space_->decisions()}}},
-                             {"computes", std::string("latency_ms = max(floor_ms, scale_ms * ") +
-                                              (network_.logarithmic ? "exp(network(one_hot))" : "network(one_hot)") +
-                                              "); ReLU between layers"},
-                             {"network", trainer::to_document(network_)}};
-  return document_of(quantity(), std::move(document));
-}
-
-std::vector<Remark> FeedForwardPredictor::explanation() const { return explanation_of(card_); }
 
 nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed,
                               const std::string& pool_sha256) {

@@ -1,6 +1,6 @@
-#include "trainer/networks/matrix_product.h"
-
 #include <torch/torch.h>
+
+#include "trainer/networks/regression_network.h"
 
 namespace tenshot::trainer {
 namespace {

@@ -1,6 +1,6 @@
 #include "nasbench/support/late_library.h"
 #include "trainer/networks/exporting.h"
-#include "trainer/networks/matrix_product.h"
+#include "trainer/networks/regression_network.h"
 
 namespace tenshot::trainer {
 

@@ -1,6 +1,7 @@
 #include "trainer/networks/regression_network.h"
 
 #include <cmath>
+#include <utility>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
@@ -16,30 +17,30 @@ MatrixOperand transposed(MatrixOperand operand) {
 
 }  // namespace
 
+AdamState fresh_state(std::vector<float> parameters) {
+  const std::vector<float> zeros(parameters.size());
+  return {std::move(parameters), zeros, zeros};
+}
+
 RegressionNetwork::RegressionNetwork(int inputs, const std::vector<int>& hidden, std::uint64_t seed, Loss loss)
     : outputs_(hidden.size() + 1), deltas_(hidden.size() + 1), kind_(loss) {
   std::vector<int> widths = hidden;
   widths.push_back(1);
-  std::int64_t offset = 0;
+  Rng rng(seed);
+  std::vector<float> parameters;
   for (const int outputs : widths) {
     if (inputs < 1 || outputs < 1) throw InputError("every layer of the regression network needs at least one unit");
-    const std::int64_t weights = static_cast<std::int64_t>(inputs) * outputs;
-    layers_.push_back({inputs, outputs, offset, offset + weights});
-    offset += weights + outputs;
+    const auto weight = static_cast<std::int64_t>(parameters.size());
+    const std::int64_t bias = weight + static_cast<std::int64_t>(inputs) * outputs;
+    layers_.push_back({inputs, outputs, weight, bias});
+    const double bound = 1 / std::sqrt(static_cast<double>(inputs));
+    for (std::int64_t i = weight; i < bias + outputs; ++i) {
+      parameters.push_back(static_cast<float>(bound * (2 * rng.uniform() - 1)));
+    }
     inputs = outputs;
   }
-  const auto count = static_cast<std::size_t>(offset);
-  state_.parameters.resize(count);
-  state_.first_moment.assign(count, 0);
-  state_.second_moment.assign(count, 0);
-  gradient_.assign(count, 0);
-  Rng rng(seed);
-  for (const Layout& layer : layers_) {
-    const double bound = 1 / std::sqrt(static_cast<double>(layer.inputs));
-    for (std::int64_t i = layer.weight; i < layer.bias + layer.outputs; ++i) {
-      state_.parameters[static_cast<std::size_t>(i)] = static_cast<float>(bound * (2 * rng.uniform() - 1));
-    }
-  }
+  state_ = fresh_state(std::move(parameters));
+  gradient_.resize(state_.parameters.size());
 }
 
 void RegressionNetwork::forward(const MatrixOperand& batch) {
@@ -52,12 +53,12 @@ void RegressionNetwork::forward(const MatrixOperand& batch) {
   }
 }
 
-double RegressionNetwork::loss(const float* targets, const float* units) {
+double RegressionNetwork::loss(const TrainingSet& batch) {
   const float* predicted = outputs_.back().data();
   deltas_.back().resize(outputs_.back().size());
   double sum = 0;
-  for (std::int64_t i = 0; i < rows_; ++i) {
-    const float error = (predicted[i] - targets[i]) / units[i];
+  for (std::size_t i = 0; i < batch.targets.size(); ++i) {
+    const float error = (predicted[i] - batch.targets[i]) / batch.units[i];
     const float size = std::abs(error);
     float slope = 2 * error;
     if (kind_ == Loss::squared) {
@@ -66,7 +67,7 @@ double RegressionNetwork::loss(const float* targets, const float* units) {
       sum += size < 1 ? 0.5 * static_cast<double>(error) * error : static_cast<double>(size) - 0.5;
       slope = size < 1 ? error : std::copysign(1.0F, error);
     }
-    deltas_.back()[static_cast<std::size_t>(i)] = slope / (units[i] * static_cast<float>(rows_));
+    deltas_.back()[i] = slope / (batch.units[i] * static_cast<float>(rows_));
   }
   return sum / static_cast<double>(rows_);
 }
@@ -82,16 +83,16 @@ void RegressionNetwork::backward(const MatrixOperand& batch) {
   }
 }
 
-double RegressionNetwork::loss_and_gradient(const Batch& batch, std::vector<float>& gradient) {
-  const MatrixOperand inputs{batch.inputs, batch.rows, this->inputs()};
+double RegressionNetwork::loss_and_gradient(const TrainingSet& batch, std::vector<float>& gradient) {
+  const MatrixOperand inputs{batch.inputs.data(), batch.rows(), this->inputs()};
   forward(inputs);
-  const double loss = this->loss(batch.targets, batch.units);
+  const double loss = this->loss(batch);
   backward(inputs);
   if (&gradient != &gradient_) gradient = gradient_;
   return loss;
 }
 
-double RegressionNetwork::train_step(const Batch& batch, double learning_rate, double weight_decay) {
+double RegressionNetwork::train_step(const TrainingSet& batch, double learning_rate, double weight_decay) {
   const double loss = loss_and_gradient(batch, gradient_);
   ++state_.steps;
   adam_step(state_.parameters.data(), state_.first_moment.data(), state_.second_moment.data(), gradient_.data(),
@@ -110,7 +111,7 @@ std::vector<float> RegressionNetwork::evaluate(const std::vector<float>& rows) {
   return outputs_.back();
 }
 
-void RegressionNetwork::restore(const State& state) {
+void RegressionNetwork::restore(const AdamState& state) {
   const std::size_t count = state_.parameters.size();
   if (state.parameters.size() != count || state.first_moment.size() != count || state.second_moment.size() != count) {
     throw FormatError("this training state belongs to a network of another shape");
@@ -128,14 +129,12 @@ std::vector<DenseLayer> RegressionNetwork::layers() const {
 }
 
 void RegressionNetwork::load(const std::vector<DenseLayer>& layers) {
-  State fresh;
+  std::vector<float> parameters;
   for (const DenseLayer& layer : layers) {
-    fresh.parameters.insert(fresh.parameters.end(), layer.weight.begin(), layer.weight.end());
-    fresh.parameters.insert(fresh.parameters.end(), layer.bias.begin(), layer.bias.end());
+    parameters.insert(parameters.end(), layer.weight.begin(), layer.weight.end());
+    parameters.insert(parameters.end(), layer.bias.begin(), layer.bias.end());
   }
-  fresh.first_moment.assign(fresh.parameters.size(), 0);
-  fresh.second_moment.assign(fresh.parameters.size(), 0);
-  restore(fresh);
+  restore(fresh_state(std::move(parameters)));
 }
 
 }  // namespace tenshot::trainer

@@ -12,18 +12,6 @@
 namespace tenshot::trainer {
 namespace {
 
-/// Restores what an earlier call left, where it fits the network.
-TrainingState resumed(RegressionNetwork& network, const std::string& fingerprint, const std::filesystem::path& file) {
-  std::optional<TrainingState> found = find_training_state(fingerprint, file);
-  if (!found) return {};
-  try {
-    network.restore(found->adam);
-  } catch (const FormatError&) {
-    return {};
-  }
-  return *std::move(found);
-}
-
 /// One pass over the shuffled samples; returns the mean loss.
 double train_epoch(RegressionNetwork& network, const TrainingSet& set, const FitOptions& options, int epoch) {
   constexpr double pi = 3.14159265358979323846;
@@ -32,24 +20,22 @@ double train_epoch(RegressionNetwork& network, const TrainingSet& set, const Fit
   Rng rng(options.seed, static_cast<std::uint64_t>(epoch));
   rng.shuffle(order);
 
-  std::vector<float> inputs(width * static_cast<std::size_t>(options.batch));
-  std::vector<float> targets(static_cast<std::size_t>(options.batch)), units(targets.size());
+  TrainingSet batch;
   const int batches = (set.rows() + options.batch - 1) / options.batch;
   double loss_sum = 0;
   for (int b = 0; b < batches; ++b) {
+    batch.clear();
     const int begin = b * options.batch;
-    const int rows = std::min(options.batch, set.rows() - begin);
-    for (int r = 0; r < rows; ++r) {
-      const auto sample = static_cast<std::size_t>(order[static_cast<std::size_t>(begin + r)]);
-      std::copy_n(set.inputs.begin() + static_cast<std::ptrdiff_t>(sample * width), width,
-                  inputs.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(r) * width));
-      targets[static_cast<std::size_t>(r)] = set.targets[sample];
-      units[static_cast<std::size_t>(r)] = set.units[sample];
+    for (int i = begin; i < std::min(begin + options.batch, set.rows()); ++i) {
+      const auto sample = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
+      const auto inputs = set.inputs.begin() + static_cast<std::ptrdiff_t>(sample * width);
+      batch.inputs.insert(batch.inputs.end(), inputs, inputs + set.width);
+      batch.targets.push_back(set.targets[sample]);
+      batch.units.push_back(set.units[sample]);
     }
     const double progress = (epoch + static_cast<double>(b) / batches) / options.epochs;
     const double rate = options.learning_rate * 0.5 * (1 + std::cos(pi * progress));
-    loss_sum +=
-        rows * network.train_step({rows, inputs.data(), targets.data(), units.data()}, rate, options.weight_decay);
+    loss_sum += batch.rows() * network.train_step(batch, rate, options.weight_decay);
   }
   return loss_sum / set.rows();
 }
@@ -65,61 +51,67 @@ double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOpt
   }
   const LibTorchThreads threads(control.threads);
   const FlushedDenormals flushed;
-  const TrainingState before = resumed(network, fingerprint, control.state_file);
-  double loss = before.loss;
+  TrainingState state = find_training_state(fingerprint, control.state_file);
+  try {
+    if (state.done > 0) network.restore(state.adam);
+  } catch (const FormatError&) {
+    state = {};
+  }
+  const int done_before = state.done;
   const Clock::time_point start = Clock::now();
-  for (int epoch = before.done; epoch < options.epochs; ++epoch) {
-    loss = train_epoch(network, samples(epoch), options, epoch);
-    if (!std::isfinite(loss)) {
+  while (state.done < options.epochs) {
+    state.loss = train_epoch(network, samples(state.done), options, state.done);
+    ++state.done;
+    if (!std::isfinite(state.loss)) {
       std::error_code ignored;  // the state before it would only diverge again
       std::filesystem::remove(control.state_file, ignored);
-      throw Error("training diverged in epoch " + std::to_string(epoch + 1) +
+      throw Error("training diverged in epoch " + std::to_string(state.done) +
                   " (the loss is not finite); use a smaller learning rate");
     }
-    const int done = epoch + 1;
-    if (!control.state_file.empty()) {
-      save_training_state({network.state(), done, loss}, fingerprint, control.state_file);
-    }
-    if (!control.on_epoch) continue;
-    const double seconds = seconds_since(start);
-    const double seconds_left = seconds / (done - before.done) * (options.epochs - done);
-    if (!control.on_epoch({done, options.epochs, loss, seconds_left}) && done < options.epochs) {
-      throw Interrupted("stopped after epoch " + std::to_string(done) + " of " + std::to_string(options.epochs) +
-                        (control.state_file.empty() ? "" : "; the same command goes on from there"));
-    }
+    save_training_state({network.state(), state.done, state.loss}, fingerprint, control.state_file);
+    const double seconds_left = seconds_since(start) / (state.done - done_before) * (options.epochs - state.done);
+    report_progress(control, {state.done, options.epochs, state.loss, seconds_left}, "epoch");
   }
-  return loss;
+  return state.loss;
 }
 
 void save_training_state(const TrainingState& state, const std::string& fingerprint,
                          const std::filesystem::path& file) {
-  const auto count = static_cast<std::int64_t>(state.adam.parameters.size());
+  if (file.empty()) return;
   Archive archive;
   archive.card = {{"content", "training state"}, {"fingerprint", fingerprint},     {"epochs_done", state.done},
                   {"loss", state.loss},          {"best_score", state.best_score}, {"steps", state.adam.steps}};
-  archive.put("parameters", to_array(state.adam.parameters, {count}));
-  archive.put("first_moment", to_array(state.adam.first_moment, {count}));
-  archive.put("second_moment", to_array(state.adam.second_moment, {count}));
+  archive.put("parameters", to_array(state.adam.parameters));
+  archive.put("first_moment", to_array(state.adam.first_moment));
+  archive.put("second_moment", to_array(state.adam.second_moment));
   archive.put("best", to_array(state.best));
   write_file_quickly(file, archive.serialise());
 }
 
-std::optional<TrainingState> find_training_state(const std::string& fingerprint, const std::filesystem::path& file) {
-  if (file.empty() || !std::filesystem::exists(file)) return std::nullopt;
+TrainingState find_training_state(const std::string& fingerprint, const std::filesystem::path& file) {
+  if (file.empty() || !std::filesystem::exists(file)) return {};
   try {
     const Archive archive = load_archive(file);
-    if (archive.card.at("fingerprint") != fingerprint) return std::nullopt;
-    return TrainingState{{archive.floats("parameters"), archive.floats("first_moment"), archive.floats("second_moment"),
-                          archive.card.at("steps")},
-                         archive.card.at("epochs_done"),
-                         archive.card.at("loss"),
-                         archive.floats("best"),
-                         archive.card.at("best_score")};
+    if (archive.card.at("fingerprint") != fingerprint) return {};
+    return {{archive.floats("parameters"), archive.floats("first_moment"), archive.floats("second_moment"),
+             archive.card.at("steps")},
+            archive.card.at("epochs_done"),
+            archive.card.at("loss"),
+            archive.floats("best"),
+            archive.card.at("best_score")};
   } catch (const Error&) {
-    return std::nullopt;
+    return {};
   } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
+    return {};
   }
+}
+
+void report_progress(const TrainingControl& control, const TrainingProgress& now, const std::string& what,
+                     const std::function<void()>& save) {
+  if (!control.on_epoch || control.on_epoch(now) || now.epoch == now.epochs) return;
+  save();
+  throw Interrupted("stopped after " + what + " " + std::to_string(now.epoch) + " of " + std::to_string(now.epochs) +
+                    (control.state_file.empty() ? "" : "; the same command goes on from there"));
 }
 
 }  // namespace tenshot::trainer

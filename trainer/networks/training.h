@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,21 +10,6 @@
 #include "trainer/networks/regression_network.h"
 
 namespace tenshot::trainer {
-
-/// Samples to train on: inputs [rows, width], targets [rows] and what their errors are relative to [rows].
-struct TrainingSet {
-  int width = 0;
-  std::vector<float> inputs;
-  std::vector<float> targets;
-  std::vector<float> units;
-
-  int rows() const { return static_cast<int>(targets.size()); }
-  void clear() {
-    inputs.clear();
-    targets.clear();
-    units.clear();
-  }
-};
 
 struct FitOptions {
   int epochs = 200;             ///< passes over the samples (MAPLE-Edge §2.4); more take longer and follow noise
@@ -60,11 +44,18 @@ struct TrainingState {
   double best_score = -1e9;
 };
 
-/// `fingerprint` is of the data and options that the training depends on. Throws FileError.
+/// `fingerprint` is of the data and options that the training depends on. Nothing is saved where `file` is empty.
+/// Throws FileError.
 void save_training_state(const TrainingState& state, const std::string& fingerprint, const std::filesystem::path& file);
 
-/// What an earlier call left, or nothing: an unfinished state that cannot be read or belongs to other data is worth no
-/// error, the training simply starts over. `file` may be empty.
-std::optional<TrainingState> find_training_state(const std::string& fingerprint, const std::filesystem::path& file);
+/// What an earlier call left, or a state before the first epoch: an unfinished state that cannot be read or belongs to
+/// other data is worth no error, the training simply starts over. `file` may be empty.
+TrainingState find_training_state(const std::string& fingerprint, const std::filesystem::path& file);
+
+/// Tells control.on_epoch how far the training is. Where that says stop before the end, calls `save` and throws
+/// Interrupted; `what` was finished is an "epoch" or "episode".
+void report_progress(
+    const TrainingControl& control, const TrainingProgress& now, const std::string& what,
+    const std::function<void()>& save = [] {});
 
 }  // namespace tenshot::trainer

@@ -25,10 +25,6 @@ namespace {
 
 using Model = std::unique_ptr<PoolModel>;
 
-std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
-  return std::make_unique<FeedForwardPredictor>(archive);
-}
-
 /// A predictor that learns from a pool, by the settings that it declares.
 template <class Settings, class Train>
 PredictorRow learned(PredictorRow row, const Declaration<Settings>& declaration, [[maybe_unused]] Train train) {

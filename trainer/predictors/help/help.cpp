@@ -85,15 +85,14 @@ class HelpModel : public ModelOfPool {
     Archive archive = ModelOfPool::to_archive();
     archive.card["seed"] = settings_.seed;
     archive.card["settings"] = settings_json(settings_);
-    const std::vector<float> parameters = network_->state().parameters;
-    archive.put("parameters", to_array(parameters));
+    archive.put("parameters", to_array(network_->state().parameters));
     return archive;
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     require_measurements(set, kind());
     const LibTorchThreads threads(options.control.threads);
-    return std::make_unique<FeedForwardPredictor>(adapted(set), predictor_card(*this, set, options.seed));
+    return feed_forward_predictor(adapted(set), predictor_card(*this, set, options.seed));
   }
 
   /// Each device adapted to its own first measurements.
@@ -216,12 +215,12 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
   auto network = network_of(pool, settings);
   const std::string fingerprint =
       training_fingerprint({{"help", settings_json(settings)}, {"seed", settings.seed}}, pool);
-  TrainingState state = find_training_state(fingerprint, control.state_file).value_or(TrainingState{});
+  TrainingState state = find_training_state(fingerprint, control.state_file);
   if (state.done > 0) network->restore(state.adam);
   const int done_before = state.done;
   const auto save = [&] {
     state.adam = network->state();
-    if (!control.state_file.empty()) save_training_state(state, fingerprint, control.state_file);
+    save_training_state(state, fingerprint, control.state_file);
   };
   const Clock::time_point start = Clock::now();
   while (state.done < settings.episodes) {
@@ -232,19 +231,13 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
     const double phase = static_cast<double>(state.done) / settings.episodes;
     const double rate = settings.learning_rate * 0.5 * (1 + std::cos(phase * std::acos(-1.0)));
     state.loss = network->meta_step(tasks, settings.inner_steps, rate);
-    const bool last = ++state.done == settings.episodes;
-    if (last || state.done % episodes_between_saves == 0) {
+    ++state.done;
+    if (state.done == settings.episodes || state.done % episodes_between_saves == 0) {
       source.judge(*network, state);
       save();
     }
-    if (!control.on_epoch) continue;
     const double left_s = seconds_since(start) / (state.done - done_before) * (settings.episodes - state.done);
-    if (!control.on_epoch({state.done, settings.episodes, state.loss, left_s}) && !last) {
-      save();
-      throw Interrupted("stopped after episode " + std::to_string(state.done) + " of " +
-                        std::to_string(settings.episodes) +
-                        (control.state_file.empty() ? "" : "; the same command goes on from there"));
-    }
+    report_progress(control, {state.done, settings.episodes, state.loss, left_s}, "episode", save);
   }
   if (!state.best.empty()) {
     state.adam.parameters = state.best;

@@ -43,7 +43,7 @@ const Declaration<HelpSettings>& declared(const HelpSettings&);
 /// saved in control.state_file, where a later call on the same pool with the same settings goes on, to the same bytes.
 std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSettings& settings,
                                       const TrainingControl& control);
-/// Throws FormatError. Its predictors are FeedForwardPredictors.
+/// Throws FormatError. Its predictors are feed-forward networks (trainer/networks/feed_forward_predictor.h).
 std::unique_ptr<PoolModel> load_help(const Archive& archive);
 
 }  // namespace tenshot::trainer

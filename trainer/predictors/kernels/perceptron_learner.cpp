@@ -105,13 +105,13 @@ class PerceptronLearner : public LatencyLearner {
     for (int epoch = 0, last = 0; epoch < most_epochs && epoch - last < patience; ++epoch) {
       rng.shuffle(order);
       for (std::size_t begin = 0; begin < count; begin += batch) {
-        std::vector<float> rows, targets;
+        TrainingSet step;
         for (std::size_t i = begin; i < std::min(begin + batch, count); ++i) {
           const auto from = inputs.begin() + static_cast<std::ptrdiff_t>(order[i] * width);
-          rows.insert(rows.end(), from, from + static_cast<std::ptrdiff_t>(width));
-          targets.push_back(static_cast<float>(training.latency_ms[order[i]] / network_.scale_ms));
+          step.inputs.insert(step.inputs.end(), from, from + static_cast<std::ptrdiff_t>(width));
+          step.targets.push_back(static_cast<float>(training.latency_ms[order[i]] / network_.scale_ms));
         }
-        const Batch step{static_cast<int>(targets.size()), rows.data(), targets.data(), targets.data()};
+        step.units = step.targets;
         network.train_step(step, options.learning_rate, options.weight_decay);
       }
       const double error = error_of(network.evaluate(tests), held_out.latency_ms);

@@ -274,7 +274,7 @@ class LinearPeer : public ModelOfPool {
     layer.bias.push_back(static_cast<float>(latency_ms.base));
     nlohmann::json card = predictor_card(*this, set, options.seed);
     card["line"] = fit.account;
-    return std::make_unique<FeedForwardPredictor>(FeedForward{{layer}, 1, smallest_prediction_ms(set)}, card);
+    return feed_forward_predictor({{layer}, 1, smallest_prediction_ms(set)}, card);
   }
 
  private:

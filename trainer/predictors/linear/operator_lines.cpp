@@ -130,7 +130,7 @@ double best_constant_ms(const AdaptationSet& set) {
 }
 
 std::unique_ptr<Predictor> load_linear_predictor(const Archive& archive) {
-  if (!archive.card.contains("features")) return std::make_unique<FeedForwardPredictor>(archive);
+  if (!archive.card.contains("features")) return load_feed_forward(archive);
   return std::make_unique<OperatorLine>(get_space(archive.card), archive);
 }
 

@@ -229,7 +229,7 @@ class MapleEdgeModel : public ModelOfPool {
     card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
 
     const StandardisedDevice& device = devices.back();
-    return std::make_unique<FeedForwardPredictor>(
+    return feed_forward_predictor(
         FeedForward{folded(network.layers(), device.features), device.unit_ms, smallest_prediction_ms(set)}, card);
   }
 
@@ -270,7 +270,7 @@ class MapleEdgeModel : public ModelOfPool {
         device_features(descriptor_, settings_.normalise, descriptor, AdaptationSet{}, space(), scale_ms));
     nlohmann::json card = card_of(set, descriptor, seed);
     card["expected_scale_ms"] = scale_ms;
-    return std::make_unique<FeedForwardPredictor>(
+    return feed_forward_predictor(
         FeedForward{folded(layers_, features), settings_.scale_latencies ? scale_ms : 1, scale_ms * 1e-3}, card);
   }
 

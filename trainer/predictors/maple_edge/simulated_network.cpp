@@ -191,8 +191,7 @@ class SimulatedNetworkModel : public ModelOfPool {
     const bool measured = !set.architectures.empty();
     const double scale_ms = measured ? std::exp(inputs.centre) : described->median_ms * std::exp(inputs.centre);
     const double floor_ms = measured ? smallest_prediction_ms(set) : 1e-3 * scale_ms;
-    return std::make_unique<FeedForwardPredictor>(FeedForward{std::move(layers), scale_ms, floor_ms, true},
-                                                  std::move(card));
+    return feed_forward_predictor(FeedForward{std::move(layers), scale_ms, floor_ms, true}, std::move(card));
   }
 
   /// What the pre-trained network is told of the device, without training.

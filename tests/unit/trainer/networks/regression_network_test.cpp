@@ -13,7 +13,13 @@ namespace {
 
 struct Data {
   std::vector<float> inputs, targets, units;
-  Batch batch(int rows) const { return {rows, inputs.data(), targets.data(), units.data()}; }
+  TrainingSet batch(int rows) const {
+    const std::ptrdiff_t width = static_cast<std::ptrdiff_t>(inputs.size() / targets.size());
+    return {static_cast<int>(width),
+            {inputs.begin(), inputs.begin() + rows * width},
+            {targets.begin(), targets.begin() + rows},
+            {units.begin(), units.begin() + rows}};
+  }
 };
 
 Data random_data(int rows, int width, std::uint64_t seed) {
