@@ -44,6 +44,14 @@ std::vector<std::vector<double>> measured_or_expected(const datasets::Pool& pool
   return latency_ms;
 }
 
+std::vector<std::size_t> connected_of(const std::vector<Architecture>& architectures, const NetworkSpace& space) {
+  std::vector<std::size_t> connected;
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    if (space.connected(architectures[i])) connected.push_back(i);
+  }
+  return connected;
+}
+
 AdaptationSet part_of(const AdaptationSet& set, const std::vector<std::size_t>& indices) {
   AdaptationSet part;
   part.whole_milliseconds = set.whole_milliseconds;

@@ -4,20 +4,12 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
 
 namespace tenshot::trainer {
 namespace {
-
-/// The reference without its disconnected architectures, or all of it where nothing else is left.
-AdaptationSet connected_part(const AdaptationSet& reference, const nasbench::SearchSpace& space) {
-  std::vector<std::size_t> connected;
-  for (std::size_t i = 0; i < reference.architectures.size(); ++i) {
-    if (space.connected(reference.architectures[i])) connected.push_back(i);
-  }
-  return connected.empty() ? reference : part_of(reference, connected);
-}
 
 void require(bool has, const std::string& what, const datasets::HardwareDescriptor& descriptor) {
   if (has) return;
@@ -70,12 +62,17 @@ DescriptorKind common_descriptor_kind(const datasets::Pool& pool) {
   return DescriptorKind::inferred;
 }
 
+std::vector<std::size_t> comparable_rows(const AdaptationSet& set, const nasbench::NetworkSpace& space) {
+  const std::vector<std::size_t> connected = connected_of(set.architectures, space);
+  return connected.empty() ? numbers_below(set.architectures.size()) : connected;
+}
+
 double reference_scale_ms(const AdaptationSet& reference, const nasbench::SearchSpace& space) {
-  return geometric_mean(connected_part(reference, space).latency_ms);
+  return geometric_mean(part_of(reference, comparable_rows(reference, space)).latency_ms);
 }
 
 std::vector<double> inferred_costs_ms(const AdaptationSet& reference, const nasbench::SearchSpace& space) {
-  const AdaptationSet connected = connected_part(reference, space);
+  const AdaptationSet connected = part_of(reference, comparable_rows(reference, space));
   const auto rows = static_cast<Eigen::Index>(connected.architectures.size());
   const auto columns = static_cast<Eigen::Index>(1 + space.counted_operations().size());
   Eigen::MatrixXd occurrences = Eigen::MatrixXd::Ones(rows, columns);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "datasets/pool/pool.h"
@@ -10,6 +11,9 @@ namespace tenshot::trainer {
 
 /// The richest of counters, latency and inferred that every device of the pool has.
 DescriptorKind common_descriptor_kind(const datasets::Pool& pool);
+
+/// Which of the measurements are of connected architectures, or all of them where none is.
+std::vector<std::size_t> comparable_rows(const AdaptationSet& set, const nasbench::NetworkSpace& space);
 
 // What a network is told of a device: the features of its kind of descriptor. `reference` holds what a device took for
 // the reference architectures, which are the same for every device that is compared; its descriptor is given apart.

@@ -5,28 +5,25 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/libtorch.h"
-#include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
+#include "trainer/predictors/maple_edge/network_model.h"
 
 namespace tenshot::trainer {
 namespace {
 
 using datasets::LatencyMatrix;
 
-enum Stream : std::uint64_t { weights_stream = 1, order_stream = 2, reference_stream = 3 };
+constexpr std::uint64_t reference_stream = 3;
 
 /// Connected architectures of the matrix that every device has measured.
 std::vector<std::size_t> common_architectures(const LatencyMatrix& matrix, const NetworkSpace& space) {
-  std::vector<std::size_t> common;
-  for (std::size_t a = 0; a < matrix.architectures.size(); ++a) {
-    const bool everywhere = std::all_of(matrix.latency_ms.begin(), matrix.latency_ms.end(),
-                                        [&](const auto& latency_ms) { return !std::isnan(latency_ms[a]); });
-    if (everywhere && space.connected(matrix.architectures[a])) common.push_back(a);
+  std::vector<std::size_t> common = connected_of(matrix.architectures, space);
+  for (const std::vector<double>& latency_ms : matrix.latency_ms) {
+    const auto missing = [&](std::size_t a) { return std::isnan(latency_ms[a]); };
+    common.erase(std::remove_if(common.begin(), common.end(), missing), common.end());
   }
-  if (common.empty()) {
-    throw InputError("the pool's devices have no connected architecture in common: measure some on all of them");
-  }
-  return common;
+  if (!common.empty()) return common;
+  throw InputError("the pool's devices have no connected architecture in common: measure some on all of them");
 }
 
 /// What the card says of the numbers that describe a device.
@@ -34,11 +31,6 @@ std::string described_by(DescriptorKind kind, const datasets::HardwareDescriptor
   if (kind == DescriptorKind::inferred) return "inferred from networks";
   const bool counters = kind == DescriptorKind::counters;
   return counters ? descriptor.source + (descriptor.simulated() ? ", simulated" : "") : "operator latencies";
-}
-
-void require_mode(const std::string& mode) {
-  if (mode == "joint" || mode == "fine-tune") return;
-  throw InputError("there is no adaptation mode '" + mode + "'; there are: joint, fine-tune");
 }
 
 /// Throws InputError unless both describe the same operators, and by the same counters where `kind` uses them: features
@@ -61,6 +53,12 @@ void require_same_features(DescriptorKind kind, const datasets::HardwareDescript
     throw InputError("the device's descriptor has other operators than the pool's, or in another order");
   }
 }
+
+/// A device as it describes itself.
+struct SelfDescription {
+  const datasets::HardwareDescriptor& descriptor;
+  AdaptationSet reference;  ///< what it took for the reference architectures
+};
 
 /// A device as the network sees it.
 struct StandardisedDevice {
@@ -118,63 +116,45 @@ class SampleTable {
   std::vector<double> latency_ms_;
 };
 
-class MapleEdgeModel : public ModelOfPool {
+class MapleEdgeModel : public NetworkModel {
  public:
   MapleEdgeModel(datasets::Pool pool, MapleEdgeSettings settings)
-      : ModelOfPool(std::move(pool), settings.kind),
-        settings_(std::move(settings)),
+      : NetworkModel(std::move(pool), std::move(settings), plain_options, Loss::squared),
         matrix_(datasets::latency_matrix(pool_)),
         descriptor_(trainer::descriptor_kind(
             settings_.descriptor, {DescriptorKind::counters, DescriptorKind::latency, DescriptorKind::inferred})),
         common_(common_architectures(matrix_, *pool_.space)) {}
 
-  int default_clones() const override { return settings_.default_clones; }
   std::string descriptor_kind() const override { return settings_.descriptor; }
 
   void train(const TrainingControl& control) {
-    std::vector<std::vector<double>> features;
-    for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-      features.push_back(features_of(pool_.devices[d].descriptor, all_of(d)));
-    }
-    standardisation_ = standardisation_of(features);
-
+    standardisation_ = standardisation_over(pool_by_all());
     SampleTable table(space(), matrix_, feature_count());
-    RegressionNetwork network = fresh_network(settings_.fit.seed);
-    FitOptions fit_options = settings_.fit;
-    fit_options.seed = stream_seed(settings_.fit.seed, order_stream);
-    const std::string fingerprint = training_fingerprint(
-        {{"train", settings_json(plain_options(), settings_)}, {"seed", settings_.fit.seed}, {"kind", settings_.kind}},
-        pool_);
+    const std::uint64_t seed = settings_.fit.seed;
     const auto samples = static_cast<std::size_t>(settings_.reference_samples);
     const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
-      return table.described_by(described_by_draw(settings_.fit.seed, epoch, samples, standardisation_));
+      return table.described_by(standardised(pool_by_draw(seed, epoch, samples), standardisation_));
     };
-    loss_ = fit(network, samples_of_epoch, fit_options, fingerprint, control);
-    layers_ = network.layers();
+    network_ = trained(inputs(), samples_of_epoch, settings_.fit, false,
+                       {{"train", card_of_settings()}, {"seed", seed}, {"kind", settings_.kind}}, control);
   }
 
   void load(const Archive& archive) {
     standardisation_.mean = checked_doubles(archive, "descriptor.mean", any_number);
     standardisation_.deviation =
         checked_doubles(archive, "descriptor.deviation", {0, 1e300}, standardisation_.mean.size());
-    layers_ = get_layers(archive, "layer", space().encoding_width() + feature_count(),
-                         " for the encoding and the descriptor");
-    loss_ = JsonField(archive).at("scores").at("training_loss").number(not_negative);
+    load_network(archive, static_cast<std::size_t>(inputs()), " for the encoding and the descriptor");
     std::vector<int> hidden;
-    for (std::size_t l = 0; l + 1 < layers_.size(); ++l) hidden.push_back(layers_[l].outputs);
+    for (const DenseLayer& layer : network_.layers) hidden.push_back(layer.outputs);
+    hidden.pop_back();
     if (hidden != settings_.hidden) JsonField(archive).at("settings").at("hidden").fail("the widths of the layers");
   }
 
   Archive to_archive() const override {
-    Archive archive = ModelOfPool::to_archive();
-    archive.card["settings"] = settings_json(plain_options(), settings_);
+    Archive archive = NetworkModel::to_archive();
     archive.card["descriptor_source"] = described_by(descriptor_, pool_.devices.front().descriptor);
-    archive.card["seed"] = settings_.fit.seed;
-    archive.card["scores"]["training_loss"] = loss_;
-    const auto features = static_cast<std::int64_t>(feature_count());
-    archive.put("descriptor.mean", to_array(standardisation_.mean, {features}));
-    archive.put("descriptor.deviation", to_array(standardisation_.deviation, {features}));
-    put_layers(archive, "layer", layers_);
+    archive.put("descriptor.mean", to_array(standardisation_.mean));
+    archive.put("descriptor.deviation", to_array(standardisation_.deviation));
     return archive;
   }
 
@@ -184,23 +164,29 @@ class MapleEdgeModel : public ModelOfPool {
     } else if (!set.descriptor) {
       require_measurements(set, kind(), ", or the new device's hardware descriptor");
     }
-    require_mode(options.mode);
+    require_mode(options.mode, {"joint", "fine-tune"});
     const bool joint = options.mode == "joint";
     const int clones = options.clones.value_or(settings_.default_clones);
-    const AdaptationSet measured{set.architectures, set.latency_ms};
     const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
     require_same_features(descriptor_, pool_.devices.front().descriptor, descriptor);
-    if (set.architectures.empty()) return from_descriptor(descriptor, set, options.seed);
+    nlohmann::json card = predictor_card(*this, set, options.seed);
+    card["settings"] = card_of_settings();
+    card["descriptor_source"] = described_by(descriptor_, descriptor);
+    card["descriptor_used"] = std::string(name(descriptor_));
+    if (set.architectures.empty()) return from_descriptor(descriptor, std::move(card));
     const LibTorchThreads threads(options.control.threads);
-    const std::vector<AdaptationSet> references = pool_references(set.architectures);
-
-    const Standardisation standardisation =
-        joint ? joint_standardisation(references, descriptor, measured) : standardisation_;
-    std::vector<StandardisedDevice> devices;
-    for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-      devices.push_back(described(pool_.devices[d].descriptor, references[d], standardisation));
-    }
-    devices.push_back(described(descriptor, measured, standardisation));
+    // Where a device of the pool has not measured an architecture, what the network expects of it stands for that.
+    const auto pool_ms = measured_or_expected(pool_, set.architectures,
+                                              [&](const auto& unmeasured) { return predict_pool(unmeasured); });
+    std::vector<SelfDescription> all = pool_by([&](std::size_t d) {
+      return AdaptationSet{set.architectures, pool_ms[d]};
+    });
+    all.push_back({descriptor, {set.architectures, set.latency_ms}});
+    // From scratch the network can use the new device's place among the pool's; fine-tuned it keeps what it has
+    // learned.
+    const Standardisation standardisation = joint ? standardisation_over(all) : standardisation_;
+    const std::vector<StandardisedDevice> devices = standardised(all, standardisation);
+    const StandardisedDevice& device = devices.back();
 
     SampleTable table(space(), matrix_, feature_count());
     for (const std::size_t i : sampling::with_clones(set.architectures.size(), clones)) {
@@ -209,36 +195,24 @@ class MapleEdgeModel : public ModelOfPool {
     const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
       if (!joint || !settings_.redraw_references) return table.described_by(devices);
       std::vector<StandardisedDevice> redrawn =
-          described_by_draw(options.seed, epoch, set.architectures.size(), standardisation);
-      redrawn.push_back(devices.back());
+          standardised(pool_by_draw(options.seed, epoch, set.architectures.size()), standardisation);
+      redrawn.push_back(device);
       return table.described_by(redrawn);
     };
-
-    RegressionNetwork network = fresh_network(options.seed);
     FitOptions fit_options = settings_.fit;
-    fit_options.seed = stream_seed(options.seed, order_stream);
-    if (!joint) {
-      network.load(layers_);
-      fit_options.epochs = settings_.fine_tune_epochs;
-      fit_options.learning_rate = settings_.fine_tune_learning_rate;
-    }
-    nlohmann::json card = card_of(set, descriptor, options.seed);
+    fit_options.seed = options.seed;
     card["mode"] = options.mode;
     card["clones"] = clones;
-    const std::string fingerprint = training_fingerprint({card, to_archive().card, devices.back().features}, pool_);
-    card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
-
-    const StandardisedDevice& device = devices.back();
-    return feed_forward_predictor(
-        FeedForward{folded(network.layers(), device.features), device.unit_ms, smallest_prediction_ms(set)}, card);
+    const TrainedNetwork network = trained(inputs(), samples_of_epoch, fit_options, !joint,
+                                           {card, to_archive().card, device.features}, options.control);
+    card["scores"]["training_loss"] = network.loss;
+    return feed_forward_predictor(of_device(network.layers, device, smallest_prediction_ms(set)), std::move(card));
   }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     std::vector<std::vector<double>> latency;
-    for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-      const StandardisedDevice device = described(pool_.devices[d].descriptor, all_of(d), standardisation_);
-      const FeedForward network{folded(layers_, device.features), device.unit_ms, device.scale_ms * 1e-3};
-      latency.push_back(evaluate(network, space(), architectures));
+    for (const StandardisedDevice& device : standardised(pool_by_all(), standardisation_)) {
+      latency.push_back(evaluate(of_device(network_.layers, device, device.scale_ms * 1e-3), space(), architectures));
     }
     return latency;
   }
@@ -246,109 +220,93 @@ class MapleEdgeModel : public ModelOfPool {
  private:
   const SearchSpace& space() const { return nasbench::search_space(*pool_.space); }
   std::size_t feature_count() const { return standardisation_.mean.size(); }
-  /// The network of one device, over encodings alone.
-  std::vector<DenseLayer> folded(const std::vector<DenseLayer>& layers, const std::vector<float>& features) const {
-    return fold_constant_inputs(layers, static_cast<int>(space().encoding_width()), features);
-  }
+  int inputs() const { return static_cast<int>(space().encoding_width() + feature_count()); }
+  double unit_ms(double scale_ms) const { return settings_.scale_latencies ? scale_ms : 1; }
 
-  RegressionNetwork fresh_network(std::uint64_t seed) const {
-    return RegressionNetwork(static_cast<int>(space().encoding_width() + feature_count()), settings_.hidden,
-                             stream_seed(seed, weights_stream));
+  /// The network of one device, over encodings alone.
+  FeedForward of_device(const std::vector<DenseLayer>& layers, const StandardisedDevice& device,
+                        double floor_ms) const {
+    return {fold_constant_inputs(layers, static_cast<int>(space().encoding_width()), device.features), device.unit_ms,
+            floor_ms};
   }
 
   /// The pool's network for a device of which no network was measured.
-  std::unique_ptr<Predictor> from_descriptor(const datasets::HardwareDescriptor& descriptor, const AdaptationSet& set,
-                                             std::uint64_t seed) const {
+  std::unique_ptr<Predictor> from_descriptor(const datasets::HardwareDescriptor& descriptor,
+                                             nlohmann::json card) const {
     // What a network takes per total operator latency differs little between devices: its geometric mean is the scale.
     double log_ratio = 0;
-    for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-      log_ratio += std::log(reference_scale_ms(all_of(d), space()) / total_operator_ms(pool_.devices[d].descriptor));
+    for (const SelfDescription& device : pool_by_all()) {
+      log_ratio += std::log(reference_scale_ms(device.reference, space()) / total_operator_ms(device.descriptor));
     }
     const double scale_ms =
         std::exp(log_ratio / static_cast<double>(pool_.devices.size())) * total_operator_ms(descriptor);
     const std::vector<float> features = standardisation_.apply(
         device_features(descriptor_, settings_.normalise, descriptor, AdaptationSet{}, space(), scale_ms));
-    nlohmann::json card = card_of(set, descriptor, seed);
     card["expected_scale_ms"] = scale_ms;
-    return feed_forward_predictor(
-        FeedForward{folded(layers_, features), settings_.scale_latencies ? scale_ms : 1, scale_ms * 1e-3}, card);
+    return feed_forward_predictor(of_device(network_.layers, {scale_ms, unit_ms(scale_ms), features}, scale_ms * 1e-3),
+                                  std::move(card));
   }
 
-  nlohmann::json card_of(const AdaptationSet& set, const datasets::HardwareDescriptor& descriptor,
-                         std::uint64_t seed) const {
-    nlohmann::json card = predictor_card(*this, set, seed);
-    card["settings"] = settings_json(plain_options(), settings_);
-    card["descriptor_source"] = described_by(descriptor_, descriptor);
-    card["descriptor_used"] = std::string(name(descriptor_));
-    return card;
-  }
-
-  /// All that device `d` of the pool has measured.
-  AdaptationSet all_of(std::size_t d) const {
-    AdaptationSet reference;
-    for (const datasets::Measurement& row : pool_.devices[d].latencies) reference.add(row.architecture, row.latency_ms);
-    return reference;
-  }
-
-  /// Device `d` of the pool on the architectures of the adaptation set; where it has not measured one, what the
-  /// network expects of it.
-  std::vector<AdaptationSet> pool_references(const std::vector<Architecture>& architectures) const {
-    std::vector<AdaptationSet> references;
-    const auto expected = [&](const auto& unmeasured) { return predict_pool(unmeasured); };
-    for (const auto& latency_ms : measured_or_expected(pool_, architectures, expected)) {
-      references.push_back({architectures, latency_ms});
-    }
-    return references;
-  }
-
-  /// From scratch the network can use the new device's place among the pool's; fine-tuned it keeps what it has learned.
-  Standardisation joint_standardisation(const std::vector<AdaptationSet>& references,
-                                        const datasets::HardwareDescriptor& descriptor,
-                                        const AdaptationSet& measured) const {
-    std::vector<std::vector<double>> features;
+  /// The pool's devices, each by what `reference_of` its place is.
+  template <class ReferenceOf>
+  std::vector<SelfDescription> pool_by(ReferenceOf reference_of) const {
+    std::vector<SelfDescription> devices;
     for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-      features.push_back(features_of(pool_.devices[d].descriptor, references[d]));
-    }
-    features.push_back(features_of(descriptor, measured));
-    return standardisation_of(features);
-  }
-
-  std::vector<double> features_of(const datasets::HardwareDescriptor& descriptor,
-                                  const AdaptationSet& reference) const {
-    return device_features(descriptor_, settings_.normalise, descriptor, reference, space(),
-                           reference_scale_ms(reference, space()));
-  }
-
-  StandardisedDevice described(const datasets::HardwareDescriptor& descriptor, const AdaptationSet& reference,
-                               const Standardisation& standardisation) const {
-    const double scale_ms = reference_scale_ms(reference, space());
-    return {scale_ms, settings_.scale_latencies ? scale_ms : 1,
-            standardisation.apply(features_of(descriptor, reference))};
-  }
-
-  /// The pool's devices, each described by the same random draw of `samples` common architectures.
-  std::vector<StandardisedDevice> described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
-                                                    const Standardisation& standardisation) const {
-    Rng rng(stream_seed(seed, reference_stream), static_cast<std::uint64_t>(epoch));
-    std::vector<std::size_t> draw = common_;
-    rng.shuffle(draw);
-    draw.resize(std::min(draw.size(), samples));
-    std::vector<StandardisedDevice> devices;
-    for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-      AdaptationSet reference;
-      for (const std::size_t a : draw) reference.add(matrix_.architectures[a], matrix_.latency_ms[d][a]);
-      devices.push_back(described(pool_.devices[d].descriptor, reference, standardisation));
+      devices.push_back({pool_.devices[d].descriptor, reference_of(d)});
     }
     return devices;
   }
 
-  MapleEdgeSettings settings_;
+  /// By all that they have measured.
+  std::vector<SelfDescription> pool_by_all() const {
+    return pool_by([&](std::size_t d) {
+      AdaptationSet reference;
+      for (const datasets::Measurement& row : pool_.devices[d].latencies) {
+        reference.add(row.architecture, row.latency_ms);
+      }
+      return reference;
+    });
+  }
+
+  /// By the same random draw of `samples` common architectures, another in every epoch.
+  std::vector<SelfDescription> pool_by_draw(std::uint64_t seed, int epoch, std::size_t samples) const {
+    Rng rng(stream_seed(seed, reference_stream), static_cast<std::uint64_t>(epoch));
+    std::vector<std::size_t> draw = common_;
+    rng.shuffle(draw);
+    draw.resize(std::min(draw.size(), samples));
+    return pool_by([&](std::size_t d) {
+      AdaptationSet reference;
+      for (const std::size_t a : draw) reference.add(matrix_.architectures[a], matrix_.latency_ms[d][a]);
+      return reference;
+    });
+  }
+
+  std::vector<double> features_of(const SelfDescription& device, double scale_ms) const {
+    return device_features(descriptor_, settings_.normalise, device.descriptor, device.reference, space(), scale_ms);
+  }
+
+  Standardisation standardisation_over(const std::vector<SelfDescription>& devices) const {
+    std::vector<std::vector<double>> features;
+    for (const SelfDescription& device : devices) {
+      features.push_back(features_of(device, reference_scale_ms(device.reference, space())));
+    }
+    return standardisation_of(features);
+  }
+
+  std::vector<StandardisedDevice> standardised(const std::vector<SelfDescription>& devices,
+                                               const Standardisation& standardisation) const {
+    std::vector<StandardisedDevice> found;
+    for (const SelfDescription& device : devices) {
+      const double scale_ms = reference_scale_ms(device.reference, space());
+      found.push_back({scale_ms, unit_ms(scale_ms), standardisation.apply(features_of(device, scale_ms))});
+    }
+    return found;
+  }
+
   LatencyMatrix matrix_;
   DescriptorKind descriptor_;
   std::vector<std::size_t> common_;  ///< architectures of the matrix that every device has measured
   Standardisation standardisation_;
-  std::vector<DenseLayer> layers_;
-  double loss_ = 0;
 };
 
 }  // namespace
@@ -364,7 +322,7 @@ std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const Ma
 }
 
 std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive) {
-  auto model = std::make_unique<MapleEdgeModel>(get_pool(archive), settings_of(plain_options(), JsonField(archive)));
+  auto model = std::make_unique<MapleEdgeModel>(get_pool(archive), settings_of(plain_options, JsonField(archive)));
   model->load(archive);
   return model;
 }

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "datasets/pool/pool.h"
-#include "nasbench/support/random.h"
 #include "trainer/core/predictor.h"
 #include "trainer/networks/training.h"
 #include "trainer/predictors/maple_edge/descriptor_features.h"
@@ -36,18 +33,7 @@ struct MapleEdgeSettings {
 
 /// The options of `maple-edge`, the network that learns from simulated devices, of the network of the paper, and of
 /// MAPLE, which lacks the additions of MAPLE-Edge: milliseconds as targets, absolute descriptors, no clones.
-const Declaration<MapleEdgeSettings>& simulated_options();
-const Declaration<MapleEdgeSettings>& plain_options();
-const Declaration<MapleEdgeSettings>& maple_options();
-
-/// The seed of one of the random streams of a seed.
-inline std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t stream) { return Rng(seed, stream).bits(); }
-
-/// What a card keeps of settings.
-nlohmann::json settings_json(const Declaration<MapleEdgeSettings>& options, const MapleEdgeSettings& settings);
-/// The inverse, from a checkpoint's whole card. What a card of an earlier release does not say is the default. Throws
-/// FormatError that names the field at fault.
-MapleEdgeSettings settings_of(const Declaration<MapleEdgeSettings>& options, const JsonField& card);
+extern const Declaration<MapleEdgeSettings> simulated_options, plain_options, maple_options;
 
 /// Trains the regression network on the pool (MAPLE-Edge §2.1). In every epoch each device is described by another
 /// random draw of `reference_samples` architectures, which give its scale and, for inferred descriptors, its costs: at
@@ -70,7 +56,7 @@ std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive);
 /// structures, a device with fewer measured architectures than costs).
 ///
 /// With settings.pretraining_epochs, also pre-trains a network that takes any number of measurements through a set
-/// encoder (set_encoder.h): adaptation mode "set-encoder" then answers without training, and "fine-tune" goes on from
+/// encoder (simulated_samples.h): adaptation mode "set-encoder" then answers without training, and "fine-tune" goes on from
 /// that network. `control` is that training's.
 std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                                    const TrainingControl& control = {});

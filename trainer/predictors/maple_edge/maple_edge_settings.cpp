@@ -1,4 +1,4 @@
-#include "trainer/predictors/maple_edge/maple_edge.h"
+#include "trainer/predictors/maple_edge/network_model.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -154,20 +154,9 @@ const Declaration<Simulation> simulation(
 
 }  // namespace
 
-const Declaration<Settings>& simulated_options() {
-  static const Declaration<Settings> options = declaration(of_simulated, simulated_settings());
-  return options;
-}
-
-const Declaration<Settings>& plain_options() {
-  static const Declaration<Settings> options = declaration(of_plain, {});
-  return options;
-}
-
-const Declaration<Settings>& maple_options() {
-  static const Declaration<Settings> options = declaration(of_plain, maple_settings());
-  return options;
-}
+const Declaration<Settings> simulated_options = declaration(of_simulated, simulated_settings());
+const Declaration<Settings> plain_options = declaration(of_plain, {});
+const Declaration<Settings> maple_options = declaration(of_plain, maple_settings());
 
 nlohmann::json settings_json(const Declaration<Settings>& options, const Settings& settings) {
   nlohmann::json json = options.to_json(settings);

@@ -1,9 +1,11 @@
-#include "trainer/predictors/maple_edge/set_encoder.h"
-
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <set>
 
+#include "nasbench/spaces/search_space.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/predictors/maple_edge/simulated_samples.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -31,28 +33,34 @@ SetLoading loading_of(const Eigen::VectorXd& values, const Eigen::MatrixXd& late
 }  // namespace
 
 SetEncoder::SetEncoder(const DevicePrior& prior, const SimulatedSpace& space, const SimulatedDescriptor& descriptor,
-                       std::uint64_t seed) {
-  Rng rng(seed, device_stream);
-  for (std::size_t i = 0; i < devices_drawn; ++i) devices_.push_back(prior.draw(rng));
+                       std::uint64_t seed)
+    : descriptor_(&descriptor) {
+  Rng device_rng(seed, device_stream);
+  for (std::size_t i = 0; i < devices_drawn; ++i) devices_.push_back(prior.draw(device_rng));
   find_directions(space, seed);
-  describe(descriptor, seed);
+  Rng rng(seed, descriptor_stream);
+  Eigen::MatrixXf values(devices_.size(), descriptor.size());
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    const std::vector<float> drawn = descriptor.draw(devices_[d], rng);
+    std::copy(drawn.begin(), drawn.end(), values.row(static_cast<Eigen::Index>(d)).begin());
+  }
+  for (const auto& value : values.colwise()) described_.push_back(loading_of(value.cast<double>(), latent_, 0.01));
 }
 
-std::size_t SetEncoder::size() const { return 2 * static_cast<std::size_t>(latent_.cols()) + summary_values + kinds_; }
+std::size_t SetEncoder::size() const {
+  return 2 * static_cast<std::size_t>(latent_.cols()) + summary_values + descriptor_->kinds().size();
+}
 
 void SetEncoder::find_directions(const SimulatedSpace& space, std::uint64_t seed) {
   Rng rng(seed, architecture_stream);
-  std::vector<std::size_t> asked;
-  for (std::size_t a = 0; a < space.size(); ++a) {
-    if (space.model().space().connected(space.architecture(a))) asked.push_back(a);
-  }
+  std::vector<std::size_t> asked = connected_of(nasbench::nasbench201().all(), nasbench::nasbench201());
   rng.shuffle(asked);
   asked.resize(std::min(asked.size(), architectures_asked));
   const auto rows = static_cast<Eigen::Index>(devices_.size());
   Eigen::MatrixXd logs(rows, static_cast<Eigen::Index>(asked.size()));
   for (Eigen::Index d = 0; d < rows; ++d) {
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      logs(d, static_cast<Eigen::Index>(i)) = log_latency(devices_[static_cast<std::size_t>(d)], space, asked[i]);
+      logs(d, static_cast<Eigen::Index>(i)) = log_latency(devices_[static_cast<std::size_t>(d)], space.table, asked[i]);
     }
     offsets_.push_back(logs.row(d).mean());
     logs.row(d).array() -= offsets_.back();
@@ -65,58 +73,39 @@ void SetEncoder::find_directions(const SimulatedSpace& space, std::uint64_t seed
   latent_ = logs * solver.eigenvectors().rightCols(kept) * deviations.cwiseInverse().asDiagonal();
 }
 
-void SetEncoder::take_kinds(const SimulatedDescriptor& descriptor) {
-  kinds_ = descriptor.kinds().size();
-  for (std::size_t j = 0; j < descriptor.size(); ++j) {
-    const auto found = std::find(descriptor.kinds().begin(), descriptor.kinds().end(), descriptor.kind(j));
-    kind_of_.push_back(static_cast<std::size_t>(found - descriptor.kinds().begin()));
-  }
-}
-
-void SetEncoder::describe(const SimulatedDescriptor& descriptor, std::uint64_t seed) {
-  take_kinds(descriptor);
-  Rng rng(seed, descriptor_stream);
-  const auto rows = static_cast<Eigen::Index>(devices_.size());
-  Eigen::MatrixXd values(rows, static_cast<Eigen::Index>(descriptor.size()));
-  for (Eigen::Index d = 0; d < rows; ++d) {
-    const std::vector<float> drawn = descriptor.draw(devices_[static_cast<std::size_t>(d)], rng);
-    for (std::size_t j = 0; j < drawn.size(); ++j) values(d, static_cast<Eigen::Index>(j)) = drawn[j];
-  }
-  for (Eigen::Index j = 0; j < values.cols(); ++j) described_.push_back(loading_of(values.col(j), latent_, 0.01));
-}
-
-std::vector<SetLoading> SetEncoder::loadings(const SimulatedSpace& space) const {
+std::vector<SetLoading> SetEncoder::loadings(const nasbench::StructureTable& table) const {
   std::vector<SetLoading> loadings;
   Eigen::VectorXd logs(static_cast<Eigen::Index>(devices_.size()));
-  for (std::size_t a = 0; a < space.size(); ++a) {
+  for (std::size_t a = 0; a < table.size; ++a) {
     for (std::size_t d = 0; d < devices_.size(); ++d) {
-      logs[static_cast<Eigen::Index>(d)] = log_latency(devices_[d], space, a) - offsets_[d];
+      logs[static_cast<Eigen::Index>(d)] = log_latency(devices_[d], table, a) - offsets_[d];
     }
     loadings.push_back(loading_of(logs, latent_, 0));
   }
   return loadings;
 }
 
-DeviceInputs SetEncoder::encode(const std::vector<const SetLoading*>& architectures, const std::vector<double>& log_ms,
+DeviceInputs SetEncoder::encode(const std::vector<SetMeasurement>& measured,
                                 const std::vector<float>& descriptor) const {
   const Eigen::Index width = latent_.cols() + 1;  // the directions, then the offset
   Eigen::MatrixXd precision = Eigen::MatrixXd::Identity(width, width);
   Eigen::VectorXd pull = Eigen::VectorXd::Zero(width), row(width);
   precision(width - 1, width - 1) = 1 / offset_variance;
+  const auto count = static_cast<double>(measured.size());
   double reference = 0;
-  for (const double log : log_ms) reference += log / static_cast<double>(log_ms.size());
+  for (const SetMeasurement& row : measured) reference += row.log_ms / count;
   const auto add = [&](const SetLoading& loading, double of_offset, double value, double variance) {
     row << loading.weights, of_offset;
     precision.selfadjointView<Eigen::Lower>().rankUpdate(row, 1 / variance);
     pull += row * ((value - loading.mean) / variance);
   };
-  for (std::size_t i = 0; i < log_ms.size(); ++i) {
-    add(*architectures[i], 1, log_ms[i] - reference, architectures[i]->variance + noise_variance);
+  for (const auto& [loading, log_ms] : measured) {
+    add(*loading, 1, log_ms - reference, loading->variance + noise_variance);
   }
-  std::vector<bool> kinds(kinds_, false);
+  std::set<DescriptorKind> known;
   for (std::size_t j = 0; j < descriptor.size(); ++j) {
     if (std::isnan(descriptor[j])) continue;
-    kinds[kind_of_[j]] = true;
+    known.insert(descriptor_->kind(j));
     add(described_[j], 0, descriptor[j], described_[j].variance);
   }
   const Eigen::LLT<Eigen::MatrixXd> factor(precision);
@@ -124,20 +113,19 @@ DeviceInputs SetEncoder::encode(const std::vector<const SetLoading*>& architectu
   const Eigen::VectorXd deviation =
       factor.solve(Eigen::MatrixXd::Identity(width, width)).diagonal().cwiseMax(0).cwiseSqrt();
   double square = 0;
-  for (std::size_t i = 0; i < log_ms.size(); ++i) {
-    const double fitted =
-        architectures[i]->mean + architectures[i]->weights.dot(mean.head(width - 1)) + mean[width - 1];
-    square += std::pow(log_ms[i] - reference - fitted, 2) / static_cast<double>(log_ms.size());
+  for (const auto& [loading, log_ms] : measured) {
+    const double fitted = loading->mean + loading->weights.dot(mean.head(width - 1)) + mean[width - 1];
+    square += std::pow(log_ms - reference - fitted, 2) / count;
   }
   DeviceInputs set;
-  set.centre = log_ms.empty() ? offset_ : reference + mean[width - 1];
+  set.centre = measured.empty() ? offset_ : reference + mean[width - 1];
   for (Eigen::Index r = 0; r + 1 < width; ++r) {
     set.values.push_back(static_cast<float>(std::clamp(mean[r], -4.0, 4.0)));
     set.values.push_back(static_cast<float>(deviation[r]));
   }
-  set.values.push_back(static_cast<float>(0.5 * std::log1p(static_cast<double>(log_ms.size()))));
+  set.values.push_back(static_cast<float>(0.5 * std::log1p(count)));
   set.values.push_back(static_cast<float>(std::min(10 * std::sqrt(square), 4.0)));
-  for (const bool kind : kinds) set.values.push_back(kind ? 1.0F : 0.0F);
+  for (const DescriptorKind kind : descriptor_->kinds()) set.values.push_back(static_cast<float>(known.count(kind)));
   return set;
 }
 
@@ -158,38 +146,35 @@ void SetEncoder::put(Archive& archive) const {
   archive.put("set_encoder.descriptor", to_array(described));
 }
 
-SetEncoder SetEncoder::get(const Archive& archive, std::size_t structures, std::size_t features,
-                           const SimulatedDescriptor& descriptor) {
-  SetEncoder encoder;
+SetEncoder::SetEncoder(const Archive& archive, const structured::StructuredLibrary& library,
+                       const SimulatedDescriptor& descriptor)
+    : descriptor_(&descriptor) {
   const JsonField card = JsonField(archive).at("set_encoder");
   const std::int64_t devices = card.at("devices").whole_number(1, 1'000'000);
   const std::int64_t width = card.at("directions").whole_number(1, 1'000);
-  const Range last_structure{0, static_cast<double>(structures) - 1};
+  const Range last_structure{0, static_cast<double>(library.model->structures().size()) - 1};
   constexpr Range logarithm{-1e3, 1e3};
   FieldSequence values(archive, "set_encoder.devices");
   FieldSequence described(archive, "set_encoder.descriptor");
   std::vector<Eigen::VectorXd> latent;
   for (std::int64_t d = 0; d < devices; ++d) {
-    SimulatedDevice device;
+    SimulatedDevice& device = devices_.emplace_back();
     device.structure = static_cast<std::size_t>(values.number("structure", last_structure));
     device.floor = values.number("floor", positive);
-    encoder.offsets_.push_back(values.number("offset", logarithm));
-    encoder.offset_ += encoder.offsets_.back() / static_cast<double>(devices);
-    const Eigen::VectorXd costs = values.vector("costs", static_cast<Eigen::Index>(features), {0, 1e6});
+    offsets_.push_back(values.number("offset", logarithm));
+    offset_ += offsets_.back() / static_cast<double>(devices);
+    const Eigen::VectorXd costs = values.vector("costs", static_cast<Eigen::Index>(library.features()), {0, 1e6});
     device.costs.assign(costs.begin(), costs.end());
     latent.push_back(values.vector("directions", width, logarithm));
-    encoder.devices_.push_back(std::move(device));
   }
   values.require_end();
-  encoder.latent_.resize(devices, width);
-  for (std::int64_t d = 0; d < devices; ++d) encoder.latent_.row(d) = latent[static_cast<std::size_t>(d)].transpose();
+  latent_.resize(devices, width);
+  for (std::int64_t d = 0; d < devices; ++d) latent_.row(d) = latent[static_cast<std::size_t>(d)].transpose();
   for (std::size_t j = 0; j < descriptor.size(); ++j) {
     const double mean = described.number("mean", logarithm), variance = described.number("variance", {1e-6, 1e6});
-    encoder.described_.push_back({mean, variance, described.vector("weights", width, logarithm)});
+    described_.push_back({mean, variance, described.vector("weights", width, logarithm)});
   }
   described.require_end();
-  encoder.take_kinds(descriptor);
-  return encoder;
 }
 
 }  // namespace tenshot::trainer

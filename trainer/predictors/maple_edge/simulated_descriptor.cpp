@@ -287,4 +287,13 @@ std::vector<float> SimulatedDescriptor::draw(const SimulatedDevice& device, Rng&
   return standardised(std::move(values));
 }
 
+std::vector<float> SimulatedDescriptor::masked(std::vector<float> values, double share, Rng& rng) const {
+  bool left_out = false;
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    if (j == 0 || kind(j) != kind(j - 1)) left_out = rng.uniform() < share;
+    if (left_out) values[j] = std::numeric_limits<float>::quiet_NaN();
+  }
+  return values;
+}
+
 }  // namespace tenshot::trainer

@@ -46,6 +46,8 @@ class SimulatedDescriptor {
   }
   /// The values of a made-up device, [size()].
   std::vector<float> draw(const SimulatedDevice& device, Rng& rng) const;
+  /// `values` with kinds left out, each with probability `share`, as if they had not been measured.
+  std::vector<float> masked(std::vector<float> values, double share, Rng& rng) const;
 
  private:
   /// value = offset + slope · log cost share of `feature` + error.

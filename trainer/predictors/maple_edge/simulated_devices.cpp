@@ -3,8 +3,8 @@
 #include <Eigen/Cholesky>
 #include <limits>
 
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/median.h"
-#include "trainer/networks/live_encoding.h"
 #include "trainer/predictors/structured/hypotheses.h"
 
 namespace tenshot::trainer {
@@ -22,6 +22,21 @@ constexpr double slow_share = 0.25;      ///< of measurements are made in the sl
 constexpr std::size_t pilot_devices = 20'000;
 constexpr std::size_t most_tries = 100'000;  ///< for one device, before the nearest of them is taken
 
+constexpr std::size_t width = live_encoding_width / 2;  ///< of a one-hot encoding
+
+/// A layer that hands on the first `width` of its inputs and has room for `more` outputs.
+DenseLayer copying_layer(std::size_t inputs, std::size_t more) {
+  DenseLayer layer{static_cast<int>(inputs), static_cast<int>(width + more), {}, {}};
+  layer.weight.assign(inputs * (width + more), 0);
+  layer.bias.assign(width + more, 0);
+  for (std::size_t i = 0; i < width; ++i) layer.weight[i * inputs + i] = 1;
+  return layer;
+}
+
+float& weight(DenseLayer& layer, std::size_t output, std::size_t input) {
+  return layer.weight[output * static_cast<std::size_t>(layer.inputs) + input];
+}
+
 double uniform(double low, double high, Rng& rng) { return low + (high - low) * rng.uniform(); }
 double log_uniform(double low, double high, Rng& rng) { return std::exp(uniform(std::log(low), std::log(high), rng)); }
 
@@ -34,36 +49,47 @@ double student_t4(Rng& rng) {
 
 }  // namespace
 
-SimulatedSpace::SimulatedSpace(const nasbench::StructureModel& model, std::vector<nasbench::Architecture> architectures)
-    : model_(model),
-      architectures_(std::move(architectures)),
-      table_(model.table(architectures_)),
-      width_(live_encoding_width(model.space())) {
-  const std::size_t decisions = model.space().decisions().size();
-  ones_per_architecture_ = decisions * (width_ / model.space().encoding_width());
-  encodings_.resize(architectures_.size() * width_);
-  ones_.reserve(architectures_.size() * ones_per_architecture_);
-  for (std::size_t a = 0; a < architectures_.size(); ++a) {
-    float* encoding = encodings_.data() + a * width_;
-    encode_live(model.space(), architectures_[a], encoding);
-    for (std::size_t i = 0; i < width_; ++i) {
-      if (encoding[i] == 1) ones_.push_back(static_cast<std::uint16_t>(i));
+void encode_live(const nasbench::Architecture& cell, float* encoding) {
+  const nasbench::SearchSpace& space = nasbench::nasbench201();
+  space.encode(cell, encoding);
+  space.encode(space.canonical(cell), encoding + width);
+}
+
+std::vector<DenseLayer> live_encoding_layers() {
+  constexpr std::size_t paths = nasbench::cell_paths.size();
+  // A path is whole (1, else 0) where none of its edges takes option 0.
+  DenseLayer whole = copying_layer(width, paths);
+  // An edge is dead (1, else 0) where no path through it is whole.
+  DenseLayer dead = copying_layer(width + paths, nasbench::edge_count);
+  // What is dead takes option 0; all else keeps its option.
+  DenseLayer live = copying_layer(width + nasbench::edge_count, width);
+  for (std::size_t edge = 0; edge < nasbench::edge_count; ++edge) {
+    const std::size_t none = edge * nasbench::operation_count;
+    for (std::size_t p = 0; p < paths; ++p) {
+      if ((nasbench::cell_paths[p] >> edge & 1U) == 0) continue;
+      whole.bias[width + p] = dead.bias[width + edge] = 1;
+      weight(whole, width + p, none) = weight(dead, width + edge, width + p) = -1;
+    }
+    for (std::size_t i = none; i < none + nasbench::operation_count; ++i) {
+      if (i > none) weight(live, width + i, i) = 1;
+      weight(live, width + i, width + edge) = i > none ? -1 : 1;
     }
   }
+  return {whole, dead, live};
 }
 
-SimulatedSpace::PlaceOf SimulatedSpace::places() const {
-  PlaceOf places;
-  for (std::size_t a = 0; a < size(); ++a) places.emplace(architectures_[a], a);
-  return places;
-}
-
-void SimulatedSpace::add_row(std::size_t architecture, const std::vector<float>& inputs, double target, double unit,
-                             TrainingSet& set) const {
-  set.inputs.insert(set.inputs.end(), encoding(architecture), encoding(architecture) + width_);
-  set.inputs.insert(set.inputs.end(), inputs.begin(), inputs.end());
-  set.targets.push_back(static_cast<float>(target));
-  set.units.push_back(static_cast<float>(unit));
+SimulatedSpace::SimulatedSpace(const nasbench::StructureModel& model) {
+  const std::vector<nasbench::Architecture> cells = model.space().all();
+  table = model.table(cells);
+  encodings.resize(cells.size() * live_encoding_width);
+  ones.reserve(cells.size() * ones_of_cell);
+  for (std::size_t a = 0; a < cells.size(); ++a) {
+    float* encoding = encodings.data() + a * live_encoding_width;
+    encode_live(cells[a], encoding);
+    for (std::size_t i = 0; i < live_encoding_width; ++i) {
+      if (encoding[i] == 1) ones.push_back(static_cast<std::uint16_t>(i));
+    }
+  }
 }
 
 DevicePrior::DevicePrior(const StructuredLibrary& library, const SimulationOptions& options,
@@ -95,19 +121,15 @@ void DevicePrior::draw_costs(SimulatedDevice& device, Rng& rng) const {
   if (rng.uniform() < new_base_share) device.costs.front() = uniform(0.05, 0.7, rng);
 }
 
-void DevicePrior::draw_described_costs(SimulatedDevice& device, Rng& rng) const {
-  device.structure = rng.below(described_.size());
-  const DescribedCosts& costs = described_[device.structure];
-  Eigen::VectorXd normal(costs.mean.size());
-  for (double& value : normal) value = rng.normal();
-  const Eigen::VectorXd drawn = costs.mean + costs.factor * normal;
-  for (const double cost : drawn) device.costs.push_back(std::max(cost, least_described_cost));
-}
-
 SimulatedDevice DevicePrior::draw(Rng& rng) const {
   SimulatedDevice device;
   if (!described_.empty() && rng.uniform() < options_.described_share) {
-    draw_described_costs(device, rng);
+    device.structure = rng.below(described_.size());
+    const DescribedCosts& costs = described_[device.structure];
+    Eigen::VectorXd normal(costs.mean.size());
+    for (double& value : normal) value = rng.normal();
+    const Eigen::VectorXd drawn = costs.mean + costs.factor * normal;
+    for (const double cost : drawn) device.costs.push_back(std::max(cost, least_described_cost));
   } else {
     draw_costs(device, rng);
   }
@@ -118,28 +140,31 @@ SimulatedDevice DevicePrior::draw(Rng& rng) const {
   return device;
 }
 
-std::vector<double> draw_residuals(std::size_t encoding_width, std::size_t ones, double deviation, Rng& rng) {
+std::vector<double> draw_residuals(double deviation, Rng& rng) {
   std::vector<double> residuals;
-  const double each = deviation / std::sqrt(static_cast<double>(ones));
-  for (std::size_t i = 0; i < encoding_width; ++i) residuals.push_back(each * rng.normal());
+  const double each = deviation / std::sqrt(static_cast<double>(ones_of_cell));
+  for (std::size_t i = 0; i < live_encoding_width; ++i) residuals.push_back(each * rng.normal());
   return residuals;
 }
 
-double log_latency(const SimulatedDevice& device, const SimulatedSpace& space, std::size_t architecture) {
-  const double* row = space.table().row(device.structure, architecture);
-  const std::size_t alternatives = space.table().structures[device.structure].alternatives;
+double log_latency(const SimulatedDevice& device, const nasbench::StructureTable& table, std::size_t architecture) {
+  const double* row = table.row(device.structure, architecture);
   const std::size_t features = device.costs.size();
   double latency = device.floor;
-  for (std::size_t alternative = 0; alternative < alternatives; ++alternative, row += features) {
+  for (std::size_t a = 0; a < table.structures[device.structure].alternatives; ++a, row += features) {
     double sum = 0;
     for (std::size_t f = 0; f < features; ++f) sum += row[f] * device.costs[f];
     latency = std::max(latency, sum);
   }
-  double log_latency = std::log(latency);
-  if (device.residuals.empty()) return log_latency;
-  const std::uint16_t* ones = space.ones(architecture);
-  for (std::size_t i = 0; i < space.ones_per_architecture(); ++i) log_latency += device.residuals[ones[i]];
-  return log_latency;
+  return std::log(latency);
+}
+
+double log_latency(const SimulatedDevice& device, const SimulatedSpace& space, std::size_t architecture) {
+  double log_ms = log_latency(device, space.table, architecture);
+  if (device.residuals.empty()) return log_ms;
+  const std::uint16_t* ones = space.ones.data() + architecture * ones_of_cell;
+  for (std::size_t i = 0; i < ones_of_cell; ++i) log_ms += device.residuals[ones[i]];
+  return log_ms;
 }
 
 double draw_noise(const SimulatedDevice& device, Rng& rng) {
@@ -183,25 +208,17 @@ double NearbyDevices::distance(const SimulatedDevice& device) const {
 }
 
 SimulatedDevice NearbyDevices::draw(Rng& rng) const {
-  SimulatedDevice device = draw_near(rng);
-  device.residuals =
-      draw_residuals(space_.width(), space_.ones_per_architecture(), options_.residual_share * device.noise, rng);
-  return device;
-}
-
-SimulatedDevice NearbyDevices::draw_near(Rng& rng) const {
   SimulatedDevice nearest;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < most_tries; ++i) {
     SimulatedDevice device = prior_.draw(rng);
-    if (threshold_ == std::numeric_limits<double>::infinity()) return device;
-    const double apart = distance(device);
-    if (apart <= threshold_) return device;
-    if (apart < least) {
-      least = apart;
-      nearest = std::move(device);
-    }
+    const double apart = std::isinf(threshold_) ? 0 : distance(device);
+    if (apart >= least) continue;
+    least = apart;
+    nearest = std::move(device);
+    if (apart <= threshold_) break;
   }
+  nearest.residuals = draw_residuals(options_.residual_share * nearest.noise, rng);
   return nearest;
 }
 

@@ -3,13 +3,13 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
+#include "nasbench/spaces/cell.h"
 #include "nasbench/structures/structures.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/options.h"
-#include "trainer/networks/training.h"
+#include "trainer/networks/feed_forward.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/library/library.h"
 
@@ -35,35 +35,29 @@ struct SimulationOptions {
 };
 const Declaration<SimulationOptions>& declared(const SimulationOptions&);
 
-/// Architectures as simulation needs them.
-class SimulatedSpace {
- public:
-  SimulatedSpace(const nasbench::StructureModel& model, std::vector<nasbench::Architecture> architectures);
+// A network learns more easily what a runtime executes of a NAS-Bench-201 cell when it is told which edges are dead:
+// beside the cell's own one-hot encoding stands that of its canonical form, in which dead edges take option 0.
 
-  std::size_t size() const { return architectures_.size(); }
-  std::size_t width() const { return width_; }  ///< of the live encoding
-  const nasbench::StructureModel& model() const { return model_; }
-  const nasbench::StructureTable& table() const { return table_; }
-  const nasbench::Architecture& architecture(std::size_t a) const { return architectures_[a]; }
-  /// The live encoding (trainer/networks/live_encoding.h), [width].
-  const float* encoding(std::size_t a) const { return encodings_.data() + a * width_; }
-  /// Where the encoding is 1, [ones_per_architecture()].
-  const std::uint16_t* ones(std::size_t a) const { return ones_.data() + a * ones_per_architecture_; }
-  std::size_t ones_per_architecture() const { return ones_per_architecture_; }
-  using PlaceOf = std::unordered_map<nasbench::Architecture, std::size_t, nasbench::ArchitectureHash>;
-  PlaceOf places() const;
-  /// Adds a row to `set`: the encoding of an architecture and the inputs of a device.
-  void add_row(std::size_t architecture, const std::vector<float>& inputs, double target, double unit,
-               TrainingSet& set) const;
+constexpr std::size_t live_encoding_width = 2 * nasbench::edge_count * nasbench::operation_count;
 
- private:
-  const nasbench::StructureModel& model_;
-  std::vector<nasbench::Architecture> architectures_;
-  nasbench::StructureTable table_;
-  std::size_t width_ = 0;
-  std::size_t ones_per_architecture_ = 0;
-  std::vector<float> encodings_;
-  std::vector<std::uint16_t> ones_;
+/// Writes the one-hot encodings of `cell` and of its canonical form, live_encoding_width floats.
+void encode_live(const nasbench::Architecture& cell, float* encoding);
+
+/// Three layers, with a ReLU after each, that turn the one-hot encoding into encode_live's, exactly: in front of a
+/// network that was trained on the latter, they give one that takes the former and is exported like any other.
+std::vector<DenseLayer> live_encoding_layers();
+
+constexpr std::size_t ones_of_cell = 2 * nasbench::edge_count;  ///< in its live encoding
+
+/// All cells of NAS-Bench-201, in the space's order, as simulation needs them.
+struct SimulatedSpace {
+  explicit SimulatedSpace(const nasbench::StructureModel& model);
+
+  std::size_t size() const { return table.size; }
+
+  nasbench::StructureTable table;
+  std::vector<float> encodings;     ///< live ones, [size, live_encoding_width]
+  std::vector<std::uint16_t> ones;  ///< where the encodings are 1, [size, ones_of_cell]
 };
 
 /// A made-up device: its latency is a sum of costs over what its structure executes, times what no structure explains.
@@ -94,18 +88,18 @@ class DevicePrior {
     Eigen::MatrixXd factor;
   };
   void draw_costs(SimulatedDevice& device, Rng& rng) const;
-  void draw_described_costs(SimulatedDevice& device, Rng& rng) const;
 
   const structured::StructuredLibrary& library_;
   SimulationOptions options_;
   std::vector<DescribedCosts> described_;
 };
 
-/// Residuals for a live encoding of `decisions` ones: their sum over an architecture has `deviation`.
-std::vector<double> draw_residuals(std::size_t encoding_width, std::size_t ones, double deviation, Rng& rng);
+/// Residuals whose sum over an architecture has `deviation`.
+std::vector<double> draw_residuals(double deviation, Rng& rng);
 
-/// Its log latency of an architecture, without noise.
+/// Its log latency of an architecture, without noise; of one of a table, also without residuals.
 double log_latency(const SimulatedDevice& device, const SimulatedSpace& space, std::size_t architecture);
+double log_latency(const SimulatedDevice& device, const nasbench::StructureTable& table, std::size_t architecture);
 
 /// The noise of one measurement of log latency: Student's t with four degrees of freedom times σ, and the slow speed in
 /// a quarter of all.
@@ -129,7 +123,6 @@ class NearbyDevices {
 
  private:
   double distance(const SimulatedDevice& device) const;
-  SimulatedDevice draw_near(Rng& rng) const;
 
   DevicePrior prior_;
   const SimulatedSpace& space_;

@@ -6,11 +6,8 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/libtorch.h"
-#include "trainer/core/options.h"
-#include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
-#include "trainer/networks/live_encoding.h"
-#include "trainer/predictors/maple_edge/maple_edge.h"
+#include "trainer/predictors/maple_edge/network_model.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/posterior.h"
@@ -23,13 +20,7 @@ using structured::StructuredLibrary;
 
 constexpr const char* trained_on = "simulated devices";  ///< what the card says of it
 
-enum Stream : std::uint64_t {
-  weights_stream = 1,
-  order_stream = 2,
-  devices_stream = 3,
-  directions_stream = 4,
-  pretraining_stream = 5
-};
+enum Stream : std::uint64_t { devices_stream = 3, directions_stream = 4, pretraining_stream = 5 };
 
 /// The kinds of which a descriptor is an input: those asked for, less the one that devices are drawn by already.
 /// Counters can be nothing else, so that asking for them is enough.
@@ -43,27 +34,27 @@ std::vector<DescriptorKind> input_kinds(const MapleEdgeSettings& settings, Descr
 
 /// "in-network + alone + counters": by what devices are drawn and what is an input, of what the descriptor has.
 std::string kinds_used(const structured::DescriptorPrior* prior, const SimulatedDescriptor& inputs,
-                       const std::optional<datasets::HardwareDescriptor>& descriptor) {
-  std::vector<DescriptorKind> kinds;
-  if (prior != nullptr) kinds.push_back(prior->kind);
-  const std::vector<float> values = descriptor ? inputs.values(*descriptor) : std::vector<float>{};
-  for (std::size_t j = 0; j < values.size(); ++j) {
-    const bool listed = std::find(kinds.begin(), kinds.end(), inputs.kind(j)) != kinds.end();
-    if (!std::isnan(values[j]) && !listed) kinds.push_back(inputs.kind(j));
-  }
+                       const datasets::HardwareDescriptor& descriptor) {
   std::vector<std::string_view> names;
-  for (const DescriptorKind kind : kinds) names.push_back(kind == DescriptorKind::latency ? "alone" : name(kind));
+  const auto use = [&](DescriptorKind kind) {
+    const std::string_view used = kind == DescriptorKind::latency ? "alone" : name(kind);
+    if (std::find(names.begin(), names.end(), used) == names.end()) names.push_back(used);
+  };
+  if (prior != nullptr) use(prior->kind);
+  const std::vector<float> values = inputs.values(descriptor);
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    if (!std::isnan(values[j])) use(inputs.kind(j));
+  }
   return names.empty() ? "none" : joined(names, " + ");
 }
 
-class SimulatedNetworkModel : public ModelOfPool {
+class SimulatedNetworkModel : public NetworkModel {
  public:
   SimulatedNetworkModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
                         MapleEdgeSettings settings)
-      : ModelOfPool(std::move(pool), settings.kind),
+      : NetworkModel(std::move(pool), std::move(settings), simulated_options, Loss::smooth_l1),
         library_(std::move(library)),
         descriptor_prior_(std::move(descriptor_prior)),
-        settings_(std::move(settings)),
         simulated_descriptor_(pool_, library_, input_kinds(settings_, descriptor_prior_.kind)),
         encoded_descriptor_(pool_, library_,
                             settings_.pretraining_epochs == 0 ? std::vector<DescriptorKind>{}
@@ -71,46 +62,30 @@ class SimulatedNetworkModel : public ModelOfPool {
 
   void pretrain(const TrainingControl& control) {
     const std::uint64_t seed = settings_.fit.seed;
-    const SimulatedSpace space(*library_.model, architectures_to_simulate(pool_, {}));
-    encoder_ = SetEncoder(DevicePrior(library_, settings_.simulation), space, encoded_descriptor_,
-                          stream_seed(seed, directions_stream));
-    EncoderSamples samples(pool_, library_, encoder_, encoded_descriptor_, settings_.simulation,
+    encoder_.emplace(DevicePrior(library_, settings_.simulation), SimulatedSpace(*library_.model), encoded_descriptor_,
+                     stream_seed(seed, directions_stream));
+    EncoderSamples samples({pool_, library_, {}, {}, nullptr, encoded_descriptor_, &*encoder_}, settings_.simulation,
                            stream_seed(seed, pretraining_stream));
-    RegressionNetwork network(static_cast<int>(samples.width()), settings_.hidden, stream_seed(seed, weights_stream),
-                              Loss::smooth_l1);
     FitOptions fit_options = settings_.fit;
     fit_options.epochs = settings_.pretraining_epochs;
-    fit_options.seed = stream_seed(seed, order_stream);
-    const std::string fingerprint = training_fingerprint(
-        {{"pretrain", settings_json(simulated_options(), settings_)}, {"seed", seed}, {"kind", settings_.kind}}, pool_);
-    const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
-    loss_ = fit(network, samples_of_epoch, fit_options, fingerprint, control);
-    layers_ = network.layers();
+    network_ = trained(samples, fit_options, false,
+                       {{"pretrain", card_of_settings()}, {"seed", seed}, {"kind", settings_.kind}}, control);
   }
 
   void load(const Archive& archive) {
     if (settings_.pretraining_epochs == 0) return;
-    encoder_ = SetEncoder::get(archive, library_.model->structures().size(), library_.features(), encoded_descriptor_);
-    layers_ = get_layers(archive, "layer", live_encoding_width(nasbench::search_space(*pool_.space)) + encoder_.size(),
-                         " for the encodings of an architecture and of a set");
-    loss_ = JsonField(archive).at("scores").at("training_loss").number(not_negative);
+    encoder_.emplace(archive, library_, encoded_descriptor_);
+    load_network(archive, live_encoding_width + encoder_->size(), " for the encodings of an architecture and of a set");
   }
 
   std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.kind)); }
-  int default_clones() const override { return settings_.default_clones; }
 
   Archive to_archive() const override {
-    Archive archive = ModelOfPool::to_archive();
+    Archive archive = NetworkModel::to_archive();
     archive.card["trained_on"] = trained_on;
-    archive.card["settings"] = settings_json(simulated_options(), settings_);
-    archive.card["seed"] = settings_.fit.seed;
     structured::put_library(archive, library_);
     structured::put_descriptor_prior(archive, descriptor_prior_);
-    if (encoder_.trained()) {
-      archive.card["scores"]["training_loss"] = loss_;
-      encoder_.put(archive);
-      put_layers(archive, "layer", layers_);
-    }
+    if (encoder_) encoder_->put(archive);
     return archive;
   }
 
@@ -119,45 +94,40 @@ class SimulatedNetworkModel : public ModelOfPool {
     if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
     if (!described)
       require_measurements(set, kind(), ", or a descriptor of the kind that the checkpoint was trained on");
-    require_mode(options.mode);
+    require_mode(options.mode, {"joint", "fine-tune", "set-encoder"});
+    const bool from_scratch = options.mode == "joint";
+    if (!from_scratch) require_pretrained(options.mode);
     const int clones = options.clones.value_or(settings_.default_clones);
     if (clones < 1) {
       throw InputError("the augmentation factor K is " + std::to_string(clones) + ", expected at least 1");
     }
+    const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
+    const structured::DescribedDevice* expected = described ? &*described : nullptr;
+    const SimulatedDescriptor& inputs = from_scratch ? simulated_descriptor_ : encoded_descriptor_;
     nlohmann::json card = predictor_card(*this, set, options.seed);
     card["trained_on"] = trained_on;
-    card["settings"] = settings_json(simulated_options(), settings_);
+    card["settings"] = card_of_settings();
     card["descriptor_source"] = described ? name(descriptor_prior_.kind) : "inferred";
     card["clones"] = clones;
     card["mode"] = options.mode;
-    const structured::DescribedDevice* expected = described ? &*described : nullptr;
-    const bool from_scratch = options.mode == "joint";
-    const SimulatedDescriptor& inputs = from_scratch ? simulated_descriptor_ : encoded_descriptor_;
-    card["descriptor_used"] =
-        kinds_used(described && from_scratch ? &descriptor_prior_ : nullptr, inputs, set.descriptor);
-    if (options.mode == "set-encoder") return predictor_of(layers_, encode(set), set, expected, std::move(card));
-
+    card["descriptor_used"] = kinds_used(described && from_scratch ? &descriptor_prior_ : nullptr, inputs, descriptor);
+    if (options.mode == "set-encoder") {
+      return predictor_of(network_.layers, encode(set, descriptor), set, expected, std::move(card));
+    }
     const LibTorchThreads threads(options.control.threads);
     const std::vector<std::vector<double>> of_pool = measured_or_expected(
         pool_, set.architectures, [&](const auto& unmeasured) { return predict_pool(unmeasured); });
     SimulationOptions simulation = settings_.simulation;
-    FitOptions fit_options = settings_.fit;
-    if (!from_scratch) {
-      simulation.described_share = 0;  // the encoder takes all that the descriptor says
-      fit_options.epochs = settings_.fine_tune_epochs;
-      fit_options.learning_rate = settings_.fine_tune_learning_rate;
-    }
+    if (!from_scratch) simulation.described_share = 0;  // the encoder takes all that the descriptor says
     SimulatedSamples samples(
-        {pool_, library_, of_pool, set, from_scratch ? expected : nullptr, inputs, from_scratch ? nullptr : &encoder_},
+        {pool_, library_, of_pool, set, from_scratch ? expected : nullptr, inputs, from_scratch ? nullptr : &*encoder_},
         simulation, clones, stream_seed(options.seed, devices_stream));
-    RegressionNetwork network(static_cast<int>(samples.width()), settings_.hidden,
-                              stream_seed(options.seed, weights_stream), Loss::smooth_l1);
-    if (!from_scratch) network.load(layers_);
-    fit_options.seed = stream_seed(options.seed, order_stream);
-    const std::string fingerprint = training_fingerprint({card, to_archive().card}, pool_);
-    const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
-    card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
-    return predictor_of(network.layers(), samples.inputs(), set, expected, std::move(card));
+    FitOptions fit_options = settings_.fit;
+    fit_options.seed = options.seed;
+    const TrainedNetwork network =
+        trained(samples, fit_options, !from_scratch, {card, to_archive().card}, options.control);
+    card["scores"]["training_loss"] = network.loss;
+    return predictor_of(network.layers, samples.inputs(), set, expected, std::move(card));
   }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
@@ -169,11 +139,14 @@ class SimulatedNetworkModel : public ModelOfPool {
   }
 
  private:
-  void require_mode(const std::string& mode) const {
-    if (mode != "joint" && mode != "fine-tune" && mode != "set-encoder") {
-      throw InputError("there is no adaptation mode '" + mode + "'; there are: joint, fine-tune, set-encoder");
-    }
-    if (mode == "joint" || encoder_.trained()) return;
+  TrainedNetwork trained(DeviceSamples& samples, const FitOptions& options, bool fine_tune, const nlohmann::json& what,
+                         const TrainingControl& control) const {
+    const auto of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
+    return NetworkModel::trained(samples.width(), of_epoch, options, fine_tune, what, control);
+  }
+
+  void require_pretrained(const std::string& mode) const {
+    if (encoder_) return;
     throw InputError(
         "the adaptation mode '" + mode + "' of " + settings_.kind +
         " needs a checkpoint that is pre-trained for any measurements: train it with --pretraining-epochs, "
@@ -184,45 +157,37 @@ class SimulatedNetworkModel : public ModelOfPool {
   std::unique_ptr<Predictor> predictor_of(const std::vector<DenseLayer>& trained, const DeviceInputs& inputs,
                                           const AdaptationSet& set, const structured::DescribedDevice* described,
                                           nlohmann::json card) const {
-    std::vector<DenseLayer> layers = live_encoding_layers(nasbench::search_space(*pool_.space));
-    const auto width = static_cast<int>(live_encoding_width(nasbench::search_space(*pool_.space)));
-    const std::vector<DenseLayer> folded = fold_constant_inputs(trained, width, inputs.values);
+    std::vector<DenseLayer> layers = live_encoding_layers();
+    const std::vector<DenseLayer> folded =
+        fold_constant_inputs(trained, static_cast<int>(live_encoding_width), inputs.values);
     layers.insert(layers.end(), folded.begin(), folded.end());
     const bool measured = !set.architectures.empty();
     const double scale_ms = measured ? std::exp(inputs.centre) : described->median_ms * std::exp(inputs.centre);
     const double floor_ms = measured ? smallest_prediction_ms(set) : 1e-3 * scale_ms;
-    return feed_forward_predictor(FeedForward{std::move(layers), scale_ms, floor_ms, true}, std::move(card));
+    return feed_forward_predictor({std::move(layers), scale_ms, floor_ms, true}, std::move(card));
   }
 
   /// What the pre-trained network is told of the device, without training.
-  DeviceInputs encode(const AdaptationSet& set) const {
-    std::vector<Architecture> architectures;
-    std::vector<double> log_ms;
-    for (std::size_t i = 0; i < set.architectures.size(); ++i) {
-      if (!pool_.space->connected(set.architectures[i])) continue;
-      architectures.push_back(set.architectures[i]);
-      log_ms.push_back(std::log(set.latency_ms[i]));
-    }
-    if (architectures.empty() && !set.architectures.empty()) {
+  DeviceInputs encode(const AdaptationSet& set, const datasets::HardwareDescriptor& descriptor) const {
+    const AdaptationSet connected = part_of(set, connected_of(set.architectures, *pool_.space));
+    if (connected.architectures.empty() && !set.architectures.empty()) {
       throw InputError("none of the measured architectures has a path from input to output: measure some that have");
     }
-    const std::vector<SetLoading> loadings = encoder_.loadings(SimulatedSpace(*library_.model, architectures));
-    std::vector<const SetLoading*> of_measured;
-    for (const SetLoading& loading : loadings) of_measured.push_back(&loading);
-    const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
-    return encoder_.encode(of_measured, log_ms, encoded_descriptor_.values(descriptor));
+    const std::vector<SetLoading> loadings = encoder_->loadings(library_.model->table(connected.architectures));
+    std::vector<SetMeasurement> measured;
+    for (std::size_t i = 0; i < loadings.size(); ++i) {
+      measured.push_back({&loadings[i], std::log(connected.latency_ms[i])});
+    }
+    return encoder_->encode(measured, encoded_descriptor_.values(descriptor));
   }
 
   StructuredLibrary library_;
   structured::DescriptorPrior descriptor_prior_;
-  MapleEdgeSettings settings_;
   SimulatedDescriptor simulated_descriptor_;
   /// Of all kinds that were asked for: a network is pre-trained before it is known by which of them devices are drawn.
   /// Empty without pre-training.
   SimulatedDescriptor encoded_descriptor_;
-  SetEncoder encoder_;              ///< not trained unless the network is pre-trained
-  std::vector<DenseLayer> layers_;  ///< of the pre-trained network
-  double loss_ = 0;
+  std::optional<SetEncoder> encoder_;  ///< of the pool's network
 };
 
 }  // namespace
@@ -250,7 +215,7 @@ std::unique_ptr<PoolModel> load_simulated_network(const Archive& archive) {
   if (archive.card.value("trained_on", "") != trained_on) return load_maple_edge(archive);
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
-  MapleEdgeSettings settings = settings_of(simulated_options(), JsonField(archive));
+  MapleEdgeSettings settings = settings_of(simulated_options, JsonField(archive));
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
   auto model = std::make_unique<SimulatedNetworkModel>(std::move(pool), std::move(library), std::move(prior),
                                                        std::move(settings));

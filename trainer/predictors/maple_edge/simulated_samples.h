@@ -1,17 +1,71 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "datasets/pool/pool.h"
-#include "trainer/core/predictor.h"
-#include "trainer/networks/training.h"
-#include "trainer/predictors/maple_edge/set_encoder.h"
+#include "nasbench/structures/structures.h"
+#include "trainer/core/adaptation_set.h"
+#include "trainer/core/archive.h"
+#include "trainer/networks/regression_network.h"
+#include "trainer/predictors/library/library.h"
 #include "trainer/predictors/maple_edge/simulated_descriptor.h"
 #include "trainer/predictors/maple_edge/simulated_devices.h"
 
 namespace tenshot::trainer {
+
+/// What a network is told of a device, and what its answers are relative to.
+struct DeviceInputs {
+  std::vector<float> values;
+  double centre = 0;  ///< of log latency in ms; of no measurements, of log latency in units of the median
+};
+
+/// What an architecture's log latency is made of: mean + offset + weights · z + error of that variance.
+struct SetLoading {
+  double mean = 0;
+  double variance = 0;
+  Eigen::VectorXd weights;
+};
+
+struct SetMeasurement {
+  const SetLoading* architecture = nullptr;
+  double log_ms = 0;
+};
+
+/// Turns any number of measurements, in any order, and whatever descriptor there is into as many numbers, by sums over
+/// them and one system of equations. Log latencies of devices drawn from the prior vary along a few directions z, which
+/// are found once; so do their descriptors. Measurements and the descriptor's values are noisy sums of z: the encoding
+/// is z's mean and deviation given those (Gaussian conditioning), how many measurements there are, how badly they fit,
+/// and which kinds of descriptor there are. A value that is absent is no row of the system.
+class SetEncoder {
+ public:
+  /// Draws devices from `prior` and finds the directions on architectures of `space`. The descriptor must outlive this.
+  SetEncoder(const DevicePrior& prior, const SimulatedSpace& space, const SimulatedDescriptor& descriptor,
+             std::uint64_t seed);
+  /// Throws FormatError unless it fits the library's costs and structures, and the descriptor.
+  SetEncoder(const Archive& archive, const structured::StructuredLibrary& library,
+             const SimulatedDescriptor& descriptor);
+  void put(Archive& archive) const;
+
+  /// The number of values of an encoding.
+  std::size_t size() const;
+  /// The loading of each architecture of a table, by the devices drawn.
+  std::vector<SetLoading> loadings(const nasbench::StructureTable& table) const;
+  /// `descriptor` is SimulatedDescriptor's values, NaN where absent.
+  DeviceInputs encode(const std::vector<SetMeasurement>& measured, const std::vector<float>& descriptor) const;
+
+ private:
+  void find_directions(const SimulatedSpace& space, std::uint64_t seed);
+
+  const SimulatedDescriptor* descriptor_;
+  std::vector<SimulatedDevice> devices_;  ///< without residuals
+  std::vector<double> offsets_;           ///< mean log latency of each over architectures
+  Eigen::MatrixXd latent_;                ///< [devices, directions], of mean 0 and variance 1
+  double offset_ = 0;                     ///< mean of offsets_
+  std::vector<SetLoading> described_;     ///< of each value of the descriptor
+};
 
 /// What training for one set of measurements needs to know.
 struct SimulatedTask {
@@ -24,104 +78,93 @@ struct SimulatedTask {
   const SetEncoder* encoder;  ///< turns sets into inputs; nullptr: the inputs are the logarithms of the latencies
 };
 
-/// The samples that a network is trained on for the architectures measured on one device. A row is the live encoding of
-/// an architecture and the inputs of a device, which is made up, near what was measured, or one of the pool; its target
-/// is the device's log latency less the inputs' centre. Without an encoder the inputs are, for each measured
-/// architecture, its log latency less their mean, within ±2; then the values of the descriptor that the device at hand
-/// has, and for each kind of it whether it is there.
-class SimulatedSamples {
+/// Samples of devices that are made up, near what was measured, and of those of the pool. A row is the live encoding of
+/// an architecture and the inputs of a device; its target is the device's log latency less the inputs' centre.
+class DeviceSamples {
  public:
-  /// Each measurement of the set stands `clones` times in every epoch. The library, the descriptor and
-  /// the encoder must outlive this.
-  SimulatedSamples(const SimulatedTask& task, const SimulationOptions& options, int clones, std::uint64_t seed);
+  virtual ~DeviceSamples() = default;
+  DeviceSamples(const DeviceSamples&) = delete;
+  DeviceSamples& operator=(const DeviceSamples&) = delete;
 
-  SimulatedSamples(const SimulatedSamples&) = delete;
-  SimulatedSamples& operator=(const SimulatedSamples&) = delete;
-
-  std::size_t width() const { return space_.width() + inputs_.values.size(); }
-  /// The inputs of the device at hand.
-  const DeviceInputs& inputs() const { return inputs_; }
+  int width() const { return set_.width; }
   /// The same for the same epoch.
   const TrainingSet& epoch(int epoch);
 
- private:
-  void add_simulated(Rng& rng, int rows);
-  void add_pool(Rng& rng, int rows);
-  void add(std::size_t architecture, const DeviceInputs& inputs, double log_ms) {
-    space_.add_row(architecture, inputs.values, log_ms - inputs.centre, options_.error_unit, set_);
-  }
-  double centre_of(const std::vector<double>& log_ms) const;
-  DeviceInputs inputs_of(const std::vector<double>& log_ms, const std::vector<float>& descriptor) const;
+ protected:
+  /// Where nothing is measured, its latencies are in units of their median, as those of made-up devices are.
+  struct PoolDevice {
+    std::vector<std::size_t> architectures;  ///< places in the space
+    std::vector<double> log_ms;
+    std::vector<double> log_ms_of_set;   ///< of the set's architectures
+    std::vector<std::size_t> connected;  ///< which of its architectures can be asked for
+    std::vector<float> descriptor;
+  };
+  /// The descriptor and the encoder must outlive this.
+  DeviceSamples(const SimulatedTask& task, const SimulationOptions& options, std::uint64_t seed);
 
-  const SimulatedDescriptor& simulated_descriptor_;
+  virtual void fill(Rng& rng) = 0;
+  virtual DeviceInputs inputs_of(const SimulatedDevice& device, Rng& rng) const = 0;
+  virtual DeviceInputs inputs_of(const PoolDevice& device, Rng& rng) const = 0;
+
+  void add(std::size_t architecture, const DeviceInputs& inputs, double log_ms);
+  /// Rows of one device, drawn at random.
+  void add_made_up(Rng& rng, int rows);
+  void add_of_pool(Rng& rng, int rows);
+
+  const SimulatedDescriptor& descriptor_;
   const SetEncoder* encoder_;
-  bool whole_milliseconds_;
   SimulationOptions options_;
-  int clones_;
-  std::uint64_t seed_;
   SimulatedSpace space_;
   std::vector<std::size_t> measured_;  ///< the set's architectures, as places in the space
-  std::vector<bool> connected_;        ///< one an architecture of the set
-  std::vector<double> log_ms_;
-  std::vector<SetLoading> loadings_;  ///< of the set's architectures, where there is an encoder
-  std::vector<float> descriptor_;     ///< of the device at hand
-  DeviceInputs inputs_;
+  std::vector<double> log_ms_;         ///< theirs
   NearbyDevices devices_;
-  /// The pool's measurements, and its architectures' places.
-  struct PoolDevice {
-    std::vector<double> log_ms;  ///< of the set's architectures
-    std::vector<float> descriptor;
-    std::vector<std::size_t> architectures;
-    std::vector<double> targets;  ///< log latencies
-  };
   std::vector<PoolDevice> pool_;
   TrainingSet set_;
-};
-
-/// What made-up devices are asked for: the whole space where it is small, else what the pool names, and `also`.
-std::vector<Architecture> architectures_to_simulate(const datasets::Pool& pool, const std::vector<Architecture>& also);
-
-/// `values` with kinds left out, each with probability `share`, as if they had not been measured.
-std::vector<float> masked(const SimulatedDescriptor& descriptor, std::vector<float> values, double share, Rng& rng);
-
-/// The samples that a network with a set encoder is pre-trained on. A row is the live encoding of an architecture and
-/// the encoding of a set of measurements, from none to thirty, of a device, which is made up or one of the pool; its
-/// target is the device's log latency less the encoding's centre. Devices, sets and masks are drawn anew in every
-/// epoch.
-class EncoderSamples {
- public:
-  /// All that is referred to must outlive this.
-  EncoderSamples(const datasets::Pool& pool, const structured::StructuredLibrary& library, const SetEncoder& encoder,
-                 const SimulatedDescriptor& descriptor, const SimulationOptions& options, std::uint64_t seed);
-
-  EncoderSamples(const EncoderSamples&) = delete;
-  EncoderSamples& operator=(const EncoderSamples&) = delete;
-
-  std::size_t width() const { return space_.width() + encoder_.size(); }
-  /// The same for the same epoch.
-  const TrainingSet& epoch(int epoch);
 
  private:
-  struct PoolDevice {
-    std::vector<std::size_t> architectures;  ///< places
-    std::vector<double> log_ms;
-    std::vector<std::size_t> connected;  ///< of these, whose loadings are known
-    double unit = 0;                     ///< logarithm of the median
-    std::vector<float> descriptor;
-  };
-  void add_simulated(Rng& rng);
-  void add_of_pool(Rng& rng);
-
-  SimulationOptions options_;
-  const SetEncoder& encoder_;
-  const SimulatedDescriptor& descriptor_;
   std::uint64_t seed_;
-  SimulatedSpace space_;
-  NearbyDevices devices_;                ///< of any kind: nothing is measured
+};
+
+/// The samples that a network is trained on for the architectures measured on one device. Without an encoder the inputs
+/// are, for each measured architecture, its log latency less their mean, within ±2; then the values of the descriptor
+/// that the device at hand has, and for each kind of it whether it is there.
+class SimulatedSamples : public DeviceSamples {
+ public:
+  /// Each measurement of the set stands `clones` times in every epoch.
+  SimulatedSamples(const SimulatedTask& task, const SimulationOptions& options, int clones, std::uint64_t seed);
+
+  /// The inputs of the device at hand.
+  const DeviceInputs& inputs() const { return inputs_; }
+
+ private:
+  void fill(Rng& rng) override;
+  DeviceInputs inputs_of(const SimulatedDevice& device, Rng& rng) const override;
+  DeviceInputs inputs_of(const PoolDevice& device, Rng& rng) const override;
+  DeviceInputs inputs_of(const std::vector<double>& log_ms, const std::vector<float>& descriptor) const;
+  double centre_of(const std::vector<double>& log_ms) const;
+
+  bool whole_milliseconds_;
+  int clones_;
+  std::vector<std::size_t> comparable_;  ///< measurements of the set (descriptor_features.h)
+  std::vector<SetLoading> loadings_;     ///< of the set's architectures, where there is an encoder
+  std::vector<float> own_descriptor_;    ///< of the device at hand
+  DeviceInputs inputs_;
+};
+
+/// The samples that a network with a set encoder is pre-trained on: the inputs are the encoding of a set of
+/// measurements, from none to thirty. Devices, sets and masks are drawn anew in every epoch.
+class EncoderSamples : public DeviceSamples {
+ public:
+  /// Nothing is measured in the task.
+  EncoderSamples(const SimulatedTask& task, const SimulationOptions& options, std::uint64_t seed);
+
+ private:
+  void fill(Rng& rng) override;
+  DeviceInputs inputs_of(const SimulatedDevice& device, Rng& rng) const override;
+  DeviceInputs inputs_of(const PoolDevice& device, Rng& rng) const override;
+
   std::vector<std::size_t> measurable_;  ///< places of connected architectures with loadings
   std::vector<SetLoading> loadings_;     ///< of each place; empty where not measurable
-  std::vector<PoolDevice> pool_;
-  TrainingSet set_;
 };
 
 }  // namespace tenshot::trainer

@@ -150,10 +150,10 @@ TEST(Masking, LeavesOutWholeKindsAsOftenAsAsked) {
   const SimulatedDescriptor inputs(pool, library, descriptor_inputs("auto"));
   const std::vector<float> values = inputs.values(described(5, 1.0));
   Rng rng(3);
-  EXPECT_EQ(masked(inputs, values, 0, rng), values);
+  EXPECT_EQ(inputs.masked(values, 0, rng), values);
   int left_out = 0;
   for (int i = 0; i < 1000; ++i) {
-    const std::vector<float> some = masked(inputs, values, 0.3, rng);
+    const std::vector<float> some = inputs.masked(values, 0.3, rng);
     for (std::size_t j = 0; j < values.size(); ++j) {
       const bool first = j == 0 || inputs.kind(j) != inputs.kind(j - 1);
       if (first && std::isnan(some[j])) ++left_out;
@@ -166,7 +166,7 @@ TEST(Masking, LeavesOutWholeKindsAsOftenAsAsked) {
     }
   }
   EXPECT_NEAR(left_out / 3000.0, 0.3, 0.04);  // three kinds; the standard deviation is .008
-  for (const float value : masked(inputs, values, 1, rng)) EXPECT_TRUE(std::isnan(value));
+  for (const float value : inputs.masked(values, 1, rng)) EXPECT_TRUE(std::isnan(value));
 }
 
 TEST(PretrainedNetwork, OfOneDeviceTakesADescribedAndAnUndescribedDevice) {

@@ -62,7 +62,7 @@ TEST(MapleEdge, PredictsANewDeviceFromTenMeasurementsInBothModes) {
 
 TEST(MapleEdge, IsWorthMoreThanMapleAndTheFlopsLineOnTheSameSamples) {
   const NewDevice device = new_device(10);
-  MapleEdgeSettings maple = maple_options().read(nullptr);
+  MapleEdgeSettings maple = maple_options.read(nullptr);
   maple.hidden = quick_settings().hidden;
   maple.fit = quick_settings().fit;
   const double ours = acc10(*quick_model().adapt(device.set, {}), device);

@@ -11,7 +11,7 @@ namespace tenshot::trainer {
 
 /// A network that is taught in seconds.
 inline MapleEdgeSettings quick_settings() {
-  MapleEdgeSettings settings = simulated_options().read(nullptr);
+  MapleEdgeSettings settings = simulated_options.read(nullptr);
   settings.hidden = {48, 32};
   settings.fit.epochs = 8;
   settings.fit.batch = 128;

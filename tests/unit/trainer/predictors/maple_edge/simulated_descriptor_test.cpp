@@ -6,7 +6,7 @@
 
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
-#include "trainer/predictors/maple_edge/set_encoder.h"
+#include "trainer/predictors/maple_edge/simulated_samples.h"
 #include "trainer/predictors/structured/library_fit.h"
 
 namespace tenshot::trainer {
@@ -99,7 +99,7 @@ TEST(SimulatedDescriptor, DrawsALargerShareForAMadeUpDeviceOnWhichTheOperationCo
 }
 
 struct Encoded {
-  SimulatedSpace space{*fitted().library.model, nasbench::nasbench201().all()};
+  SimulatedSpace space{*fitted().library.model};
   DevicePrior prior{fitted().library, {}};
   SetEncoder encoder{prior, space, fitted().descriptor, 5};
 };
@@ -119,10 +119,10 @@ DeviceInputs encode(const SetEncoder& encoder, std::size_t size, bool reversed, 
     architectures.push_back(row.architecture);
     log_ms.push_back(std::log(factor * row.latency_ms));
   }
-  const std::vector<SetLoading> loadings = encoder.loadings(SimulatedSpace(*fitted().library.model, architectures));
-  std::vector<const SetLoading*> pointers;
-  for (const SetLoading& loading : loadings) pointers.push_back(&loading);
-  return encoder.encode(pointers, log_ms, descriptor);
+  const std::vector<SetLoading> loadings = encoder.loadings(fitted().library.model->table(architectures));
+  std::vector<SetMeasurement> measured;
+  for (std::size_t i = 0; i < size; ++i) measured.push_back({&loadings[i], log_ms[i]});
+  return encoder.encode(measured, descriptor);
 }
 
 /// Sum of the deviations, which stand after each mean.
@@ -158,8 +158,7 @@ TEST(SetEncoder, KnowsMoreOfADeviceTheMoreIsMeasuredOrDescribed) {
 TEST(SetEncoder, IsTheSameAfterLoading) {
   Archive archive;
   encoded().encoder.put(archive);
-  const SetEncoder loaded = SetEncoder::get(archive, fitted().library.model->structures().size(),
-                                            fitted().library.features(), fitted().descriptor);
+  const SetEncoder loaded(archive, fitted().library, fitted().descriptor);
   const std::vector<float> descriptor = fitted().descriptor.values(fitted().pool.devices[1].descriptor);
   EXPECT_EQ(encode(loaded, 5, false, descriptor).values, encode(encoded().encoder, 5, false, descriptor).values);
 }

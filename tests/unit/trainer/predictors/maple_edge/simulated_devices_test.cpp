@@ -21,7 +21,7 @@ const structured::StructuredLibrary& library() {
 }
 
 const SimulatedSpace& simulated_space() {
-  static const SimulatedSpace simulated(nasbench::structures_of(space), space.all());
+  static const SimulatedSpace simulated(nasbench::structures_of(space));
   return simulated;
 }
 
@@ -67,7 +67,7 @@ TEST(DrawResiduals, SumToTheDeviationAskedFor) {
   double squares = 0;
   constexpr int devices = 4000;
   for (int d = 0; d < devices; ++d) {
-    const std::vector<double> residuals = draw_residuals(60, 12, 0.06, rng);
+    const std::vector<double> residuals = draw_residuals(0.06, rng);
     double sum = 0;
     for (int i = 0; i < 12; ++i) sum += residuals[static_cast<std::size_t>(5 * i)];
     squares += sum * sum / devices;

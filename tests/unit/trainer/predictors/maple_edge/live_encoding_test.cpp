@@ -1,8 +1,9 @@
-#include "trainer/networks/live_encoding.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "nasbench/spaces/search_space.h"
+#include "trainer/predictors/maple_edge/simulated_devices.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -24,9 +25,9 @@ std::vector<float> evaluate_with_relu(const std::vector<DenseLayer>& layers, std
 
 TEST(LiveEncoding, IsTheArchitecturesAndItsCanonicalForms) {
   const auto cell = space.parse("|nor_conv_3x3~0|+|none~0|none~1|+|skip_connect~0|none~1|none~2|");
-  std::vector<float> encoding(live_encoding_width(space)), canonical(30);
+  std::vector<float> encoding(live_encoding_width), canonical(30);
   ASSERT_EQ(encoding.size(), 60u);
-  encode_live(space, cell, encoding.data());
+  encode_live(cell, encoding.data());
   // The convolution leads nowhere: only the skip lives.
   space.encode(space.parse("|none~0|+|none~0|none~1|+|skip_connect~0|none~1|none~2|"), canonical.data());
   EXPECT_TRUE(std::equal(canonical.begin(), canonical.end(), encoding.begin() + 30));
@@ -34,11 +35,11 @@ TEST(LiveEncoding, IsTheArchitecturesAndItsCanonicalForms) {
 }
 
 TEST(LiveEncoding, IsWhatItsLayersComputeExactlyOnTheWholeSpace) {
-  const std::vector<DenseLayer> layers = live_encoding_layers(space);
+  const std::vector<DenseLayer> layers = live_encoding_layers();
   std::vector<float> one_hot(30), expected(60);
   for (const nasbench::Architecture& architecture : space.all()) {
     space.encode(architecture, one_hot.data());
-    encode_live(space, architecture, expected.data());
+    encode_live(architecture, expected.data());
     ASSERT_EQ(evaluate_with_relu(layers, one_hot), expected) << space.format(architecture);
   }
 }
