@@ -32,12 +32,6 @@ bool provide_weights(const descriptor::ColdPlan& plan, const std::string& model,
   }
 }
 
-void touch_memory(const std::string& folder) {
-  std::error_code unknown;
-  const std::uintmax_t bytes = std::filesystem::file_size(descriptor::weight_file(folder), unknown);
-  descriptor::touch_free_memory(descriptor::memory_of_start(unknown ? 0 : bytes));
-}
-
 /// Whether no page of the plan's files is left in memory.
 bool drop_files(const std::string& plan, const std::string& folder) {
   bool cold = true;
@@ -247,7 +241,11 @@ void run_cold_run(const OptionParser& options) {
   start.runs = options.integer("runs", 1);
   start.steal = options.has("steal");
   const bool stored = provide_missing(plan, start);
-  if (options.has("touch-memory")) touch_memory(start.folder);
+  if (options.has("touch-memory")) {
+    std::error_code unknown;
+    const std::uintmax_t bytes = std::filesystem::file_size(descriptor::weight_file(start.folder), unknown);
+    descriptor::touch_free_memory(descriptor::memory_of_start(unknown ? 0 : bytes));
+  }
   std::string pages = "as it was";
   if (options.has("drop-page-cache")) pages = drop_files(plan_file, start.folder) ? "dropped" : "could not be dropped";
   const descriptor::ColdStart result = descriptor::run_cold_start(plan_file, start);

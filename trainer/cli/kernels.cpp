@@ -90,9 +90,6 @@ constexpr int runs_of_a_round = 9;
 constexpr const char* apart_suffix = "__apart";
 constexpr const char* together_suffix = "__together";
 
-/// The runs of every network of a case, by its name.
-using Runs = std::map<std::string, std::vector<double>>;
-
 /// The least time of the runs of a round; the last round first, when the board's code and clocks are warm.
 double time_of(const std::vector<double>& runs, std::size_t round) {
   const std::size_t rounds = runs.size() / runs_of_a_round;
@@ -108,7 +105,7 @@ descriptor::FusionFindings findings_of_kit(const std::string& folder, descriptor
   }
   const datasets::KitResults results = datasets::read_kit_results(folder);
   report(results);
-  Runs runs;
+  std::map<std::string, std::vector<double>> runs;  // of every network of a case, by its name
   std::size_t fewest = SIZE_MAX;
   for (std::size_t i = 0; i < results.latencies.size(); ++i) {
     const nasbench::NamedNetwork& network = nasbench::named_network(results.latencies[i].architecture);
