@@ -41,15 +41,23 @@ bool quiet = false;
 /// The remarks of the outcome that is alive.
 nlohmann::json* remarks_now = nullptr;
 
+/// A page of the program's help files as it stands there.
+std::string plain_page(const std::string& name) {
+  const std::string heading = "\n== " + name + "\n";
+  for (const std::string& file : help_files) {
+    const std::string& all = help_texts(file);
+    const std::size_t found = all.find(heading);
+    if (found == std::string::npos) continue;
+    const std::size_t begin = found + heading.size();
+    return all.substr(begin, all.find("\n\n== ", begin) - begin);
+  }
+  throw Error("there is no page of help '" + name + "'");
+}
+
 }  // namespace
 
 std::string help_page(const std::string& name, const Placeholders& placeholders) {
-  const std::string& all = help_texts("help");
-  const std::string heading = "\n== " + name + "\n";
-  const std::size_t found = all.find(heading);
-  if (found == std::string::npos) throw Error("help.txt has no page '" + name + "'");
-  const std::size_t begin = found + heading.size();
-  std::string page = all.substr(begin, all.find("\n\n== ", begin) - begin);
+  std::string page = plain_page(name);
   for (const auto& [placeholder, text_of] : placeholders) {
     const std::vector<std::string> parts = parts_between(page, "{" + placeholder + "}");
     if (parts.size() > 1) page = joined(parts, text_of());

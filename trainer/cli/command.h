@@ -44,12 +44,14 @@ class DoubtfulVerdict : public std::runtime_error {
 /// What the program does with its arguments, by main.cpp, or by predict_main.cpp where it only predicts: the exit code.
 int run(const std::vector<std::string>& arguments);
 
-/// The content of help.txt, by its name without the suffix.
+/// The content of help.txt and help_of_predict.txt, by their names without the suffix, and which of them the program
+/// has.
 const std::string& help_texts(const std::string& name);
+extern const std::vector<std::string> help_files;
 
-/// What stands in a page of help.txt in the place of a name in braces; asked for where it does.
+/// What stands in a page of help in the place of a name in braces; asked for where it does.
 using Placeholders = std::map<std::string, std::function<std::string()>>;
-/// A page of help.txt, without its heading.
+/// A page of the help files, without its heading.
 std::string help_page(const std::string& name, const Placeholders& placeholders = {});
 
 /// The options of a verb, which its page in help.txt lists, with what every verb has: --help (usage, options, example),

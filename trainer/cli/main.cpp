@@ -105,6 +105,8 @@ void print_version() {
 
 }  // namespace
 
+const std::vector<std::string> help_files = {"help", "help_of_predict"};
+
 int run(const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "--help" : arguments[0];
   if (first == "help" && arguments.size() > 1) {

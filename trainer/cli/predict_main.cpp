@@ -22,6 +22,8 @@ double tenshot::t_quantile(double, std::size_t) { throw Error("tenshot-predict d
 
 namespace tenshot::cli {
 
+const std::vector<std::string> help_files = {"help_of_predict"};
+
 /// `tenshot-predict …` is `tenshot predict …`; the verb may be there too, for scripts that call the program tenshot.
 int run(const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "" : arguments[0];

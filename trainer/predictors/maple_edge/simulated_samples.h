@@ -7,8 +7,8 @@
 
 #include "datasets/pool/pool.h"
 #include "nasbench/structures/structures.h"
-#include "trainer/core/adaptation_set.h"
 #include "trainer/core/archive.h"
+#include "trainer/core/predictor.h"
 #include "trainer/networks/regression_network.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/maple_edge/simulated_descriptor.h"
