@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <string>
@@ -93,7 +94,7 @@ class Calibration {
   void compare(std::size_t i) {
     const LayerStages& layer = stages_.layers[i];
     const KernelStages& kernel = layer.kernels[used_[i]];
-    KernelRatios& ratios = descriptor::is_compiled(kernel.name) ? compiled_ : generated_;
+    KernelRatios& ratios = ratios_[descriptor::is_compiled(kernel.name) ? 1 : 0];
     const auto add = [&](Ratio& ratio, double LayerTimes::*stage, double expected) {
       ratio.measured += measured(i, stage);
       ratio.expected += expected;
@@ -125,9 +126,8 @@ class Calibration {
   }
 
   void scale(KernelStages& kernel) const {
-    const bool compiled = descriptor::is_compiled(kernel.name);
-    const KernelRatios& ratios = compiled ? compiled_ : generated_;
-    const KernelRatios& others = compiled ? generated_ : compiled_;
+    const std::size_t compiled = descriptor::is_compiled(kernel.name) ? 1 : 0;
+    const KernelRatios &ratios = ratios_[compiled], &others = ratios_[1 - compiled];
     kernel.create_ms *= ratios.create.value();
     kernel.create_again_ms *= ratios.create.value();
     kernel.read_cached_ms *= read_.value();
@@ -162,7 +162,7 @@ class Calibration {
   std::vector<bool> is_first_;     ///< whether no earlier layer of its shape takes the same kernel
   std::optional<std::size_t> once_layer_;
   Ratio read_;
-  KernelRatios generated_, compiled_;
+  std::array<KernelRatios, 2> ratios_;  ///< generated, compiled
 };
 
 }  // namespace

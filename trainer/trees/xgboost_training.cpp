@@ -59,20 +59,6 @@ Handle booster_of(const Handle& matrix, const TreeOptions& options, std::size_t 
   return booster;
 }
 
-nlohmann::json model_of(const Handle& booster) {
-  bst_ulong length = 0;
-  const char* text = nullptr;
-  require(XGBoosterSaveModelToBuffer(booster.get(), R"({"format": "json"})", &length, &text));
-  return nlohmann::json::parse(text, text + length);
-}
-
-std::vector<float> predict(const Handle& booster, const Handle& matrix) {
-  bst_ulong length = 0;
-  const float* values = nullptr;
-  require(XGBoosterPredict(booster.get(), matrix.get(), 0, 0, 0, &length, &values));
-  return {values, values + length};
-}
-
 /// Appends node `from` of XGBoost's tree and everything below it, a parent before its children.
 std::int32_t append(const nlohmann::json& tree, std::size_t from, SplitTree& result) {
   const auto index = static_cast<std::int32_t>(result.nodes.size());
@@ -91,7 +77,11 @@ std::int32_t append(const nlohmann::json& tree, std::size_t from, SplitTree& res
   return index;
 }
 
-TreeEnsemble read_model(const nlohmann::json& model, double base) {
+TreeEnsemble read_model(const Handle& booster, double base) {
+  bst_ulong length = 0;
+  const char* text = nullptr;
+  require(XGBoosterSaveModelToBuffer(booster.get(), R"({"format": "json"})", &length, &text));
+  const nlohmann::json model = nlohmann::json::parse(text, text + length);
   TreeEnsemble ensemble;
   ensemble.base = base;
   for (const nlohmann::json& tree : model.at("learner").at("gradient_booster").at("model").at("trees")) {
@@ -103,8 +93,11 @@ TreeEnsemble read_model(const nlohmann::json& model, double base) {
 
 /// What we read from XGBoost's model must predict what XGBoost predicts.
 void require_same(const TreeEnsemble& ensemble, const std::vector<float>& features, std::size_t width,
-                  const std::vector<float>& expected) {
-  for (std::size_t row = 0; row < expected.size(); ++row) {
+                  const Handle& booster, const Handle& matrix) {
+  bst_ulong length = 0;
+  const float* expected = nullptr;
+  require(XGBoosterPredict(booster.get(), matrix.get(), 0, 0, 0, &length, &expected));
+  for (std::size_t row = 0; row < length; ++row) {
     const double own = ensemble.predict(features.data() + row * width);
     if (std::abs(own - expected[row]) > 1e-4 * std::max(1.0, std::abs(own))) {
       throw InputError("XGBoost's model reads as " + shortest(own) + " where XGBoost predicts " +
@@ -137,8 +130,8 @@ TreeEnsemble train_trees(const std::vector<float>& features, std::size_t width, 
   for (int round = 0; round < options.rounds; ++round) {
     require(XGBoosterUpdateOneIter(booster.get(), round, matrix.get()));
   }
-  TreeEnsemble ensemble = read_model(model_of(booster), base);
-  require_same(ensemble, features, width, predict(booster, matrix));
+  TreeEnsemble ensemble = read_model(booster, base);
+  require_same(ensemble, features, width, booster, matrix);
   return ensemble;
 }
 

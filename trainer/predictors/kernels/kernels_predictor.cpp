@@ -195,16 +195,12 @@ nasbench::Network kernels::graph_of(const nasbench::NamedNetwork& named) {
   nasbench::Network graph;
   std::set<int> read;
   for (std::size_t i = 0; i < named.operators.size(); ++i) {
-    nasbench::NetworkNode node;
+    nasbench::NetworkNode& node = graph.nodes.emplace_back();
     node.operation = named.operators[i];
     node.name = std::to_string(i);
-    if (i < named.sources.size()) {
-      for (const int source : named.sources[i]) {
-        node.inputs.push_back({source, 0});
-        read.insert(source);
-      }
-    }
-    graph.nodes.push_back(std::move(node));
+    if (i >= named.sources.size()) continue;
+    for (const int source : named.sources[i]) node.inputs.push_back({source, 0});
+    read.insert(named.sources[i].begin(), named.sources[i].end());
   }
   for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
     if (read.count(i) == 0) graph.outputs.push_back({i, 0});

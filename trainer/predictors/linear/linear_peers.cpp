@@ -169,22 +169,16 @@ constexpr std::array<double, 7> penalties = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2,
 constexpr double penalty_of_few = 1e-2;
 constexpr double tolerated_error = 0.1;
 
-/// Sums over rows of (x/y)(x/y)ᵀ and of x/y: all that least squares on the relative error needs of them.
-struct NormalEquations {
-  explicit NormalEquations(const Eigen::MatrixXd& scaled)
-      : gram(scaled.transpose() * scaled),
-        right(scaled.colwise().sum().transpose()),
-        rows(static_cast<double>(scaled.rows())) {}
-  Eigen::MatrixXd gram;
-  Eigen::VectorXd right;
-  double rows;
-};
-
-/// Column 0 is the base, which is not penalised.
-Eigen::VectorXd solve(const NormalEquations& all, double penalty) {
-  Eigen::MatrixXd gram = all.gram;
-  gram.diagonal().tail(gram.rows() - 1).array() += penalty * all.rows;
-  return gram.ldlt().solve(all.right);
+/// Least squares on the relative error over rows of x/y, as a function of the penalty. Column 0 is the base, which is
+/// not penalised. Of the rows it keeps the sums of (x/y)(x/y)ᵀ and of x/y, which are all that it needs.
+std::function<Eigen::VectorXd(double penalty)> ridge(const Eigen::MatrixXd& rows) {
+  const Eigen::MatrixXd gram = rows.transpose() * rows;
+  const Eigen::VectorXd right = rows.colwise().sum().transpose();
+  return [gram, right, count = static_cast<double>(rows.rows())](double penalty) -> Eigen::VectorXd {
+    Eigen::MatrixXd penalised = gram;
+    penalised.diagonal().tail(gram.rows() - 1).array() += penalty * count;
+    return penalised.ldlt().solve(right);
+  };
 }
 
 /// One row per measurement: base and one-hot encoding, times median/latency.
@@ -201,19 +195,15 @@ Eigen::MatrixXd scaled_encodings(const SearchSpace& space, const AdaptationSet& 
   return rows;
 }
 
-/// Every `folds`-th row from `fold` on, or all the others.
-Eigen::MatrixXd fold_of(const Eigen::MatrixXd& rows, std::size_t fold, bool inside) {
-  return rows(numbers_of_fold(static_cast<std::size_t>(rows.rows()), fold, folds, inside), Eigen::all);
-}
-
 double chosen_penalty(const Eigen::MatrixXd& rows) {
   if (rows.rows() < static_cast<Eigen::Index>(folds)) return penalty_of_few;
   std::array<std::size_t, penalties.size()> hits{};
+  const auto count = static_cast<std::size_t>(rows.rows());
   for (std::size_t fold = 0; fold < folds; ++fold) {
-    const NormalEquations others(fold_of(rows, fold, false));
-    const Eigen::MatrixXd held_out = fold_of(rows, fold, true);
+    const auto solve = ridge(rows(numbers_of_fold(count, fold, folds, false), Eigen::all));
+    const Eigen::MatrixXd held_out = rows(numbers_of_fold(count, fold, folds, true), Eigen::all);
     for (std::size_t p = 0; p < penalties.size(); ++p) {
-      const Eigen::ArrayXd relative_error = (held_out * solve(others, penalties[p])).array() - 1;
+      const Eigen::ArrayXd relative_error = (held_out * solve(penalties[p])).array() - 1;
       hits[p] += static_cast<std::size_t>((relative_error.abs() <= tolerated_error).count());
     }
   }
@@ -228,7 +218,7 @@ Fit fit_options(const SearchSpace& space, const AdaptationSet& set) {
   const double median_ms = upper_median(set.latency_ms);
   const Eigen::MatrixXd rows = scaled_encodings(space, set, median_ms);
   const double penalty = chosen_penalty(rows);
-  const Eigen::VectorXd costs = median_ms * solve(NormalEquations(rows), penalty);
+  const Eigen::VectorXd costs = median_ms * ridge(rows)(penalty);
   const std::vector<double> cost_ms(costs.data() + 1, costs.data() + costs.size());
   return {
       [&space, base_ms = costs[0], cost_ms](const Architecture& a) { return with_options(base_ms, space, cost_ms, a); },
