@@ -1,5 +1,3 @@
-#include "trainer/predictors/cold_stages/stage_models.h"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -11,6 +9,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
 #include "trainer/core/nnls.h"
+#include "trainer/predictors/cold_stages/cold_predictor.h"
 
 namespace tenshot::trainer::cold_stages {
 namespace {
