@@ -56,8 +56,8 @@ std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive);
 /// structures, a device with fewer measured architectures than costs).
 ///
 /// With settings.pretraining_epochs, also pre-trains a network that takes any number of measurements through a set
-/// encoder (simulated_samples.h): adaptation mode "set-encoder" then answers without training, and "fine-tune" goes on from
-/// that network. `control` is that training's.
+/// encoder (simulated_samples.h): adaptation mode "set-encoder" then answers without training, and "fine-tune" goes on
+/// from that network. `control` is that training's.
 std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                                    const TrainingControl& control = {});
 

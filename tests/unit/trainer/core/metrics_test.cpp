@@ -37,14 +37,14 @@ TEST(Evaluate, MatchesHandComputedValues) {
 }
 
 TEST(Evaluate, HasNoCoverageWithoutIntervals) {
-  const Metrics metrics = evaluate({1, 2}, {1, 2});
+  const Metrics metrics = evaluate(std::vector<double>{1, 2}, {1, 2});
   EXPECT_TRUE(std::isnan(metrics.coverage));
   EXPECT_TRUE(to_json(metrics).at("coverage").is_null());
 }
 
 TEST(Evaluate, RefusesNothingToCompare) {
-  EXPECT_THROW(evaluate({}, {}), InputError);
-  EXPECT_THROW(evaluate({1}, {1, 2}), InputError);
+  EXPECT_THROW(evaluate(std::vector<double>(), {}), InputError);
+  EXPECT_THROW(evaluate(std::vector<double>{1}, {1, 2}), InputError);
 }
 
 TEST(Kendall, MatchesHandComputedValues) {

@@ -6,6 +6,7 @@
 #include "nasbench/support/files.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/networks/exporting.h"
+#include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/networks/regression_network.h"
 
 namespace tenshot::trainer {
@@ -15,6 +16,11 @@ const nasbench::SearchSpace& space = nasbench::nasbench201();
 
 FeedForward some_network() { return {RegressionNetwork(30, {32, 16}, 5).layers(), 12.5, 0.75}; }
 
+std::string script_of(const FeedForward& network) {
+  const nlohmann::json card = {{"predictor", "maple-edge"}, {"space", "nasbench201"}};
+  return torchscript(feed_forward_predictor(network, card)->formula(), space, card);
+}
+
 c10::List<std::string> strings_of(const std::vector<nasbench::Architecture>& architectures) {
   c10::List<std::string> strings;
   for (const auto& architecture : architectures) strings.push_back(space.format(architecture));
@@ -23,10 +29,7 @@ c10::List<std::string> strings_of(const std::vector<nasbench::Architecture>& arc
 
 class TorchScript : public ::testing::Test {
  protected:
-  TorchScript() {
-    write_file_atomically(folder_.path() / "device.pt",
-                          torchscript(formula_of(some_network()), space, {{"predictor", "maple-edge"}}));
-  }
+  TorchScript() { write_file_atomically(folder_.path() / "device.pt", script_of(some_network())); }
   std::string path() const { return (folder_.path() / "device.pt").string(); }
 
   test::Folder folder_;
@@ -80,8 +83,7 @@ TEST_F(TorchScript, PredictsNothingForNoStrings) {
 TEST_F(TorchScript, AnswersLatenciesOfALogarithmicNetwork) {
   FeedForward network = some_network();
   network.logarithmic = true;
-  write_file_atomically(folder_.path() / "logarithmic.pt",
-                        torchscript(formula_of(network), space, {{"predictor", "maple-edge"}}));
+  write_file_atomically(folder_.path() / "logarithmic.pt", script_of(network));
   torch::jit::Module module = torch::jit::load((folder_.path() / "logarithmic.pt").string());
   const std::vector<nasbench::Architecture> some = {space.at(1), space.at(777), space.at(15624)};
   const at::Tensor predicted = module.get_method("predict")({strings_of(some)}).toTensor();
