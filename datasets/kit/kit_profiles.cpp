@@ -11,6 +11,7 @@
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/number_text.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -52,7 +53,7 @@ void add(KitProfiles& profiles, const fs::path& model, const fs::path& profile, 
 
 std::string KitProfiles::summary() const {
   std::string text = std::to_string(matched) + " of " + std::to_string(layers) + " layers of " +
-                     std::to_string(networks) + (networks == 1 ? " network" : " networks") + " are known operators";
+                     counted(networks, "network") + " are known operators";
   if (ms > 0) text += ", " + std::to_string(std::lround(100 * matched_ms / ms)) + " % of the time";
   if (matched < layers) text += "; " + std::to_string(layers - matched) + " are not: copies, or of other names";
   return text;

@@ -9,6 +9,7 @@
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
+#include "nasbench/support/number_text.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -171,11 +172,11 @@ std::string disturbance_remark(const std::string& id, std::size_t count, std::si
 }
 
 std::string to_text(const ValidationReport& report) {
-  std::string text = std::to_string(report.devices) + (report.devices == 1 ? " device" : " devices") + " read, ";
+  std::string text = counted(report.devices, "device") + " read, ";
   std::string remarks;
   for (const std::string& remark : report.remarks) remarks += "  note: " + remark + "\n";
   if (report.sound()) return text + "nothing wrong\n" + remarks;
-  text += std::to_string(report.problems.size()) + (report.problems.size() == 1 ? " problem\n" : " problems\n");
+  text += counted(report.problems.size(), "problem") + "\n";
   for (const std::string& problem : report.problems) text += "  " + problem + "\n";
   return text + remarks + to_text(report.findings, Findings::kept);
 }

@@ -5,6 +5,7 @@
 #include "datasets/tables/measurements.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {
@@ -31,8 +32,7 @@ std::optional<nasbench::Architecture> ArchitectureColumn::read(Findings& finding
   const std::size_t fields = csv_.fields().size();
   if (fields != csv_.header().size()) {
     findings.add({Problem::field_count, csv_.file(), csv_.line(), "",
-                  std::to_string(fields) + (fields == 1 ? " field" : " fields") + " where the header has " +
-                      std::to_string(csv_.header().size())});
+                  counted(fields, "field") + " where the header has " + std::to_string(csv_.header().size())});
     return std::nullopt;
   }
   const std::string_view text = trimmed(csv_.fields()[column_]);

@@ -112,8 +112,7 @@ Accuracy accuracy_of(const StructuredLibrary& library, const Drawn& drawn, const
     accuracy.milliseconds += 1e3 * seconds_of([&] { posterior = trainer::structured::adapt(library, set); });
     const auto predicted = trainer::structured::predict_intervals(posterior, table, confidence);
     const trainer::Metrics metrics =
-        trainer::evaluate(predicted.latency_ms, experiments::measure(drawn.model, target, drawn.test, seed + 3),
-                          predicted.lower_ms, predicted.upper_ms);
+        trainer::evaluate(predicted, experiments::measure(drawn.model, target, drawn.test, seed + 3));
     shares.push_back(metrics.acc10);
     accuracy.spearman += metrics.spearman;
     accuracy.coverage += metrics.coverage;

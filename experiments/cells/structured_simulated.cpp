@@ -132,8 +132,7 @@ std::vector<Result> results_of(const Task& task, const DrawnDevice& device, std:
     const StructuredPosterior posterior =
         trainer::structured::adapt(task.library, adaptation_set(task, latency_ms, chosen), task.posterior);
     const auto predicted = trainer::structured::predict_intervals(posterior, model.table(task.test), confidence);
-    results.push_back(
-        {&device, method, trainer::evaluate(predicted.latency_ms, truth_ms, predicted.lower_ms, predicted.upper_ms)});
+    results.push_back({&device, method, trainer::evaluate(predicted, truth_ms)});
   }
   return results;
 }

@@ -108,7 +108,7 @@ class Comparison {
       ratios.push_back(predicted[i] / measured[i]);
       errors.push_back(std::abs(ratios.back() - 1));
     }
-    const trainer::Metrics metrics = trainer::evaluate(predicted, measured);
+    const trainer::Metrics metrics = trainer::evaluate({predicted, {}, {}}, measured);
     std::ostringstream line;
     line << given.networks << "," << given.kernels;
     for (const double number : {given.seconds, metrics.acc10, upper_median(errors), metrics.mape, metrics.rmspe,

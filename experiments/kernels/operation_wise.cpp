@@ -136,7 +136,7 @@ Row predict_gpu(const experiments::ProfiledNetworks& table, std::size_t setting,
     predicted.push_back(sum_ms);
     measured.push_back(latency_ms.at(network.name));
   }
-  const trainer::Metrics metrics = trainer::evaluate(predicted, measured);
+  const trainer::Metrics metrics = trainer::evaluate({predicted, {}, {}}, measured);
   return {table.settings[setting],
           label(learner),
           deduced ? "deduced" : "operations",
@@ -188,7 +188,7 @@ Row predict_cpu(const experiments::ProfiledNetworks& table, const Eigen::MatrixX
     predicted.push_back(std::max(line, latency.minCoeff()));
     measured.push_back(latency_ms.at(table.networks[order[i]].name));
   }
-  const trainer::Metrics metrics = trainer::evaluate(predicted, measured);
+  const trainer::Metrics metrics = trainer::evaluate({predicted, {}, {}}, measured);
   return {setting, "lasso", "whole networks", networks, split, std::nan(""), std::nan(""), metrics.mape, metrics.acc10};
 }
 

@@ -4,11 +4,11 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
-#include <system_error>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
@@ -48,9 +48,8 @@ std::string example_shape(const Shape& open, std::int64_t batch) {
 }
 
 std::uint64_t open_network_file(std::ifstream& file, const std::filesystem::path& path, const std::string& kind) {
-  std::error_code failed;
   const std::string cannot_read = "cannot read '" + path.string() + "': ";
-  if (std::filesystem::is_directory(path, failed)) throw FileError("'" + path.string() + "' is a folder, no " + kind);
+  if (is_folder(path)) throw FileError("'" + path.string() + "' is a folder, no " + kind);
   file.open(path, std::ios::binary);
   if (!file) throw FileError(cannot_read + std::strerror(errno));
   file.seekg(0, std::ios::end);

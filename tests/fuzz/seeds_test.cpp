@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iostream>
 #include <random>
 #include <string>
 #include <utility>
@@ -33,6 +34,8 @@ struct Target {
   const char* name;
   int (*run)(const std::uint8_t*, std::size_t);
 };
+
+void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 
 class FuzzTarget : public ::testing::TestWithParam<Target> {};
 

@@ -59,14 +59,14 @@ FileRoles::Role FileRoles::role_of(const std::string& what, const fs::path& path
 }
 
 void FileRoles::add_input(const std::string& what, const fs::path& path, bool is_folder) {
-  inputs_.push_back(role_of(what, path, is_folder, STDIN_FILENO));
+  const Role input = role_of(what, path, is_folder, STDIN_FILENO);
+  for (const Role& output : outputs_) require_apart(output, input);
+  inputs_.push_back(input);
 }
 
 void FileRoles::add_output(const std::string& what, const fs::path& path, bool is_folder) {
   const Role output = role_of(what, path, is_folder, STDOUT_FILENO);
-  for (const Role& input : inputs_) {
-    if (same(output, input) || is_below(output, input) || is_below(input, output)) refuse(output, input);
-  }
+  for (const Role& input : inputs_) require_apart(output, input);
   for (const Role& earlier : outputs_) {
     if (earlier.what == output.what) continue;  // files of one folder
     const bool both_streams = output.is_stream && earlier.is_stream;
@@ -146,6 +146,10 @@ bool FileRoles::is_below(const Role& file, const Role& folder) {
   const auto [of_folder, of_file] =
       std::mismatch(folder.real.begin(), folder.real.end(), file.real.begin(), file.real.end());
   return of_folder == folder.real.end();
+}
+
+void FileRoles::require_apart(const Role& output, const Role& input) {
+  if (same(output, input) || is_below(output, input) || is_below(input, output)) refuse(output, input);
 }
 
 void FileRoles::refuse(const Role& output, const Role& other) {

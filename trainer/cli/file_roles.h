@@ -11,8 +11,8 @@
 namespace tenshot::cli {
 
 /// The files that a verb reads and writes. An output must not be an input, nor another output: whatever they are
-/// called, by identity of the files (device and inode), so that links count as what they lead to. What is read is named
-/// first; what is written throws UsageError that names two that are the same.
+/// called, by identity of the files (device and inode), so that links count as what they lead to. Whichever
+/// of two is named last throws UsageError that names both.
 ///
 ///   FileRoles files("--checkpoint", checkpoint);
 ///   files.reads("--archs", archs);
@@ -65,6 +65,7 @@ class FileRoles {
   void add_output(const std::string& what, const std::filesystem::path& path, bool is_folder);
   static bool same(const Role& a, const Role& b);
   static bool is_below(const Role& file, const Role& folder);
+  static void require_apart(const Role& output, const Role& input);
   [[noreturn]] static void refuse(const Role& output, const Role& other);
 
   std::vector<Role> inputs_, outputs_;

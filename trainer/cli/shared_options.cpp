@@ -7,6 +7,7 @@
 #include "datasets/tables/architecture_column.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 #include "trainer/predictors/registry.h"
 
@@ -75,7 +76,7 @@ std::vector<nasbench::Architecture> networks_of(const OptionParser& options, con
 
 void report_left_out(const OptionParser& options, const std::vector<datasets::LeftOutFile>& left_out) {
   if (left_out.empty()) return;
-  const std::string count = std::to_string(left_out.size()) + (left_out.size() == 1 ? " network" : " networks");
+  const std::string count = counted(left_out.size(), "network");
   if (options.has("strict")) {
     throw InputError(left_out.front().reason + "; " + count + " would be left out, and --strict accepts none");
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -103,7 +104,8 @@ ColdSchedule schedule_of(const ColdStages& stages, const ColdProblem& problem, c
   return schedule;
 }
 
-/// What a schedule takes with what starting costs, and what its kernels cost once for the process, milliseconds.
+/// How long a start by a schedule takes, milliseconds: starting, what its kernels cost once for the process, and the
+/// makespan.
 double time_of(const ColdStages& stages, const ColdProblem& problem, const ColdSchedule& schedule) {
   double once_ms = 0;  // one family has such costs: oneDNN's matrix products, which share their code
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
@@ -232,10 +234,16 @@ ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& op
     lower_bound_ms = std::max(lower_bound_ms, optimum(problem).lower_bound_ms);
   restrict(stages, options, problem);
   ColdPlanning planning = search(stages, problem, options.quick);
-  ColdPlanning other = search(stages, without_once(stages, std::move(problem)), options.quick);
-  if (other.plan.predicted_ms < planning.plan.predicted_ms) {
-    other.algorithm_1_ms = std::min(other.algorithm_1_ms, planning.algorithm_1_ms);
-    planning = std::move(other);
+  const bool some_cost_once = std::any_of(stages.layers.begin(), stages.layers.end(), [](const LayerStages& layer) {
+    return std::any_of(layer.kernels.begin(), layer.kernels.end(),
+                       [](const auto& kernel) { return kernel.once_ms != 0; });
+  });
+  if (some_cost_once) {
+    ColdPlanning other = search(stages, without_once(stages, std::move(problem)), options.quick);
+    if (other.plan.predicted_ms < planning.plan.predicted_ms) {
+      other.algorithm_1_ms = std::min(other.algorithm_1_ms, planning.algorithm_1_ms);
+      planning = std::move(other);
+    }
   }
   planning.plan.lower_bound_ms = stages.start_ms + lower_bound_ms;
   planning.plan.strategy = std::string(kernel_policies.at(static_cast<std::size_t>(options.kernels))) + " kernels, " +

@@ -36,7 +36,7 @@ std::vector<std::vector<double>> measured_or_expected(const datasets::Pool& pool
                                                       const std::vector<Architecture>& architectures,
                                                       const ExpectedOnPool& expected);
 
-/// Which of the architectures are connected.
+/// The numbers of the architectures that are connected.
 std::vector<std::size_t> connected_of(const std::vector<Architecture>& architectures, const NetworkSpace& space);
 
 /// Those of its measurements, in this order.

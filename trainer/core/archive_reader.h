@@ -16,6 +16,7 @@ namespace tenshot::trainer {
 // Reading what an archive holds. A checksum says that a file is whole, not that its writer meant well: whatever is
 // taken from one goes through here, which lets nothing pass that is no number, out of its range, of another size or of
 // another type. Every refusal is a FormatError that names the field, what was found there and what was expected.
+// JsonField reads documents that people write as well, such as the spec of an experiment.
 
 /// The values that a number may have; it is always finite.
 struct Range {

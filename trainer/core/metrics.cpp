@@ -76,8 +76,8 @@ double error_bound_accuracy(const std::vector<double>& predicted_ms, const std::
   return static_cast<double>(within) / static_cast<double>(measured_ms.size());
 }
 
-Metrics evaluate(const std::vector<double>& predicted_ms, const std::vector<double>& measured_ms,
-                 const std::vector<double>& lower_ms, const std::vector<double>& upper_ms) {
+Metrics evaluate(const Predictions& predicted, const std::vector<double>& measured_ms) {
+  const auto& [predicted_ms, lower_ms, upper_ms] = predicted;
   const std::size_t n = measured_ms.size();
   if (n == 0) throw InputError("there is nothing to compare: no architecture is both predicted and measured");
   if (predicted_ms.size() != n || lower_ms.size() != upper_ms.size() || (!lower_ms.empty() && lower_ms.size() != n)) {

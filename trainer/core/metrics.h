@@ -40,15 +40,9 @@ constexpr std::array<std::pair<const char*, double Metrics::*>, 10> named_metric
      {"coverage", &Metrics::coverage},
      {"mean_relative_width", &Metrics::mean_relative_width}}};
 
-/// All of them. `lower_ms` and `upper_ms` may be empty. Throws InputError when there is nothing to compare or lengths
-/// differ.
-Metrics evaluate(const std::vector<double>& predicted_ms, const std::vector<double>& measured_ms,
-                 const std::vector<double>& lower_ms = {}, const std::vector<double>& upper_ms = {});
-
-/// The same of predictions, with their intervals where they have some.
-inline Metrics evaluate(const Predictions& found, const std::vector<double>& measured_ms) {
-  return evaluate(found.latency_ms, measured_ms, found.lower_ms, found.upper_ms);
-}
+/// All of them; those of intervals where the predictions have some. Throws InputError when there is nothing to compare
+/// or lengths differ.
+Metrics evaluate(const Predictions& predicted, const std::vector<double>& measured_ms);
 
 /// Share of |predicted − measured| ≤ bound · measured.
 double error_bound_accuracy(const std::vector<double>& predicted_ms, const std::vector<double>& measured_ms,

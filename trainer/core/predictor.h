@@ -231,8 +231,8 @@ class PoolModel {
   /// Latency [device][architecture] that the model expects on the pool's devices, for architectures they may not have
   /// measured; any positive scale per device.
   virtual std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const = 0;
-  /// What the model has learned that planning can use, under the model's own
-  /// assumptions; it must not outlive the model. Nothing for models that have learned nothing of the kind.
+  /// What the model has learned that planning can use, under the model's own assumptions; it must not outlive the
+  /// model. Nothing for models that have learned nothing of the kind.
   virtual std::shared_ptr<const PlanningPrior> planning_prior() const { return nullptr; }
 
   /// What a model without rows says of its pool (trainer/core/knowledge.h), whose devices then hold no latencies;

@@ -7,7 +7,6 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
-#include "nasbench/support/temporaries.h"
 #include "trainer/core/libtorch.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/evaluation/experiment_cell.h"
@@ -62,7 +61,7 @@ void claim(const Folder& folder, const json& description, bool may_continue) {
   }
 }
 
-/// What a call does of an experiment.
+/// Trains the models and runs the cells of one shard that are not finished yet.
 class Run {
  public:
   Run(const Experiment& experiment, const Folder& folder, const ExperimentOptions& options)

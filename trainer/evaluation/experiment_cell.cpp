@@ -1,6 +1,7 @@
 #include "trainer/evaluation/experiment_cell.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "nasbench/support/error.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t ensemble_stream = 0x656e73;
 constexpr double shown_confidence = 0.9;
-const std::vector<double> confidences = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
+constexpr std::array<double, 6> confidences = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
 
 /// Architectures of the target's training rows that every device of the pool has measured.
 std::vector<Architecture> candidates_of(const datasets::Pool& pool, const datasets::DeviceRuntime& target) {
@@ -195,9 +196,11 @@ CellResult run_cell(const Experiment& experiment, const GridCell& cell, const Po
     result.predictions = ensemble_mean(model, set, options, method.ensemble, architectures, result.predictions);
   }
   result.metrics = evaluate(result.predictions, result.measured_ms);
-  for (const double confidence : predictor->has_intervals() ? confidences : std::vector<double>()) {
-    result.calibration[confidence] =
-        evaluate(predictor->predict(architectures, confidence), result.measured_ms).coverage;
+  if (predictor->has_intervals()) {
+    for (const double confidence : confidences) {
+      result.calibration[confidence] =
+          evaluate(predictor->predict(architectures, confidence), result.measured_ms).coverage;
+    }
   }
   if (cell.trial > 0) {
     result.measured_ms.clear();

@@ -70,11 +70,12 @@ std::string markdown(Rows rows, bool targets_down) {
 std::string table(const json& summary, const std::string& metric, const Style& style) {
   Rows rows = header_of(summary);
   const std::size_t columns = rows[0].size() - 1;
-  const auto is_peer = [](const json& variant) { return variant.at("sampler") != "all"; };
+  const auto is_ceiling = [](const json& variant) { return variant.at("sampler") == "all"; };
   std::vector<double> highest(columns, -HUGE_VAL);
   for (const json& variant : summary.at("variants")) {
+    if (is_ceiling(variant)) continue;
     const std::vector<json> spreads = spreads_of(variant, metric, summary);
-    for (std::size_t c = 0; c < columns && is_peer(variant); ++c) {
+    for (std::size_t c = 0; c < columns; ++c) {
       if (!spreads[c].is_null()) highest[c] = std::max(highest[c], spreads[c].at("mean").get<double>());
     }
   }
@@ -82,7 +83,7 @@ std::string table(const json& summary, const std::string& metric, const Style& s
     const std::vector<json> spreads = spreads_of(variant, metric, summary);
     rows.push_back({markdown_escaped(variant.at("label").get<std::string>())});
     for (std::size_t c = 0; c < columns; ++c) {  // values that look the same are equally good
-      const bool best = is_peer(variant) && !spreads[c].is_null() &&
+      const bool best = !is_ceiling(variant) && !spreads[c].is_null() &&
                         number(spreads[c].at("mean"), style) == number(highest[c], style);
       rows.back().push_back(entry(spreads[c], style, best));
     }
@@ -126,7 +127,7 @@ bool own_samples(const ExperimentSpec& spec) {
                      [](const Method& method) { return method.sampler || method.samples; });
 }
 
-/// "Descriptors used: maple-edge in-network + alone (36 cells), none (12); look-up none (48)."
+/// "Kinds of descriptor used, and in how many cells: maple-edge: in-network + alone (36), none (12)."
 std::string descriptors_line(const ExperimentResults& results) {
   const std::vector<Method>& methods = results.experiment.spec.methods;
   std::vector<std::string> of_methods;

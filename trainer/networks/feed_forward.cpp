@@ -21,10 +21,10 @@ constexpr Range weights{-1e9, 1e9};
 /// The outputs of rows of inputs, of which `block(begin, rows)` gives at most `block_rows` at a time.
 template <class Block>
 std::vector<float> outputs_of(const std::vector<DenseLayer>& layers, std::size_t rows, Block block) {
-  std::vector<std::vector<float>> weights, activations;  // weights as [inputs, outputs]
+  std::vector<std::vector<float>> turned_weights, activations;  // weights as [inputs, outputs]
   for (const DenseLayer& layer : layers) {
     const auto inputs = static_cast<std::size_t>(layer.inputs), outputs = static_cast<std::size_t>(layer.outputs);
-    std::vector<float>& turned = weights.emplace_back(inputs * outputs);
+    std::vector<float>& turned = turned_weights.emplace_back(inputs * outputs);
     for (std::size_t o = 0; o < outputs; ++o) {
       for (std::size_t i = 0; i < inputs; ++i) turned[i * outputs + o] = layer.weight[o * inputs + i];
     }
@@ -38,7 +38,7 @@ std::vector<float> outputs_of(const std::vector<DenseLayer>& layers, std::size_t
     const float* values = block(begin, count);
     for (std::size_t l = 0; l < layers.size(); ++l) {
       float* outputs = activations[l].data();
-      multiply_sparse(values, weights[l].data(), outputs, signed_count, layers[l].inputs, layers[l].outputs);
+      multiply_sparse(values, turned_weights[l].data(), outputs, signed_count, layers[l].inputs, layers[l].outputs);
       const bool last = l + 1 == layers.size();
       (last ? add_bias : add_bias_and_relu)(outputs, layers[l].bias.data(), signed_count, layers[l].outputs);
       values = outputs;

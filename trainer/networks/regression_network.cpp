@@ -15,12 +15,13 @@ MatrixOperand transposed(MatrixOperand operand) {
   return operand;
 }
 
-}  // namespace
-
+/// Before the first step.
 AdamState fresh_state(std::vector<float> parameters) {
   const std::vector<float> zeros(parameters.size());
   return {std::move(parameters), zeros, zeros};
 }
+
+}  // namespace
 
 RegressionNetwork::RegressionNetwork(int inputs, const std::vector<int>& hidden, std::uint64_t seed, Loss loss)
     : outputs_(hidden.size() + 1), deltas_(hidden.size() + 1), kind_(loss) {

@@ -27,8 +27,6 @@ struct AdamState {
   std::vector<float> second_moment;
   std::int64_t steps = 0;
 };
-/// Before the first step.
-AdamState fresh_state(std::vector<float> parameters);
 
 /// What training makes small, as a mean over the batch, of the error z = (ŷ − y)/unit.
 enum class Loss {

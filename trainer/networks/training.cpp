@@ -21,6 +21,7 @@ double train_epoch(RegressionNetwork& network, const TrainingSet& set, const Fit
   rng.shuffle(order);
 
   TrainingSet batch;
+  batch.width = set.width;
   const int batches = (set.rows() + options.batch - 1) / options.batch;
   double loss_sum = 0;
   for (int b = 0; b < batches; ++b) {
@@ -68,7 +69,9 @@ double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOpt
       throw Error("training diverged in epoch " + std::to_string(state.done) +
                   " (the loss is not finite); use a smaller learning rate");
     }
-    save_training_state({network.state(), state.done, state.loss}, fingerprint, control.state_file);
+    if (!control.state_file.empty()) {
+      save_training_state({network.state(), state.done, state.loss}, fingerprint, control.state_file);
+    }
     const double seconds_left = seconds_since(start) / (state.done - done_before) * (options.epochs - state.done);
     report_progress(control, {state.done, options.epochs, state.loss, seconds_left}, "epoch");
   }

@@ -53,7 +53,7 @@ void save_training_state(const TrainingState& state, const std::string& fingerpr
 TrainingState find_training_state(const std::string& fingerprint, const std::filesystem::path& file);
 
 /// Tells control.on_epoch how far the training is. Where that says stop before the end, calls `save` and throws
-/// Interrupted; `what` was finished is an "epoch" or "episode".
+/// Interrupted. `what` is counted: "epoch" or "episode".
 void report_progress(
     const TrainingControl& control, const TrainingProgress& now, const std::string& what,
     const std::function<void()>& save = [] {});

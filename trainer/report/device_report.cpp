@@ -174,19 +174,19 @@ Series pairs(const std::string& name, const Device& device, const AdaptationSet&
 void add_comparison(Page& page, const Device& device) {
   const std::size_t used = device.used.latency_ms.size(), others = device.others.latency_ms.size();
   if (used + others == 0) return;
-  page.heading("Predicted against measured");
   std::vector<Series> series;
   if (others > 0) series.push_back(pairs("not used", device, device.others, device.of_others));
   if (used > 0) {
     const Predictions own = device.predictor.predict(device.used.architectures, shown_confidence);
     series.push_back(pairs("adapted on", device, device.used, own));
   }
-  page.figures(
-      {{"predicted-against-measured",
-        scatter_plot(series, "Predicted against measured " + device.quantity() + ", with the band of ten percent",
-                     device.predictor.quantity()),
-        counted(used, "network") + " adapted on" +
-            (others == 0 ? std::string() : ", " + std::to_string(others) + " others")}});
+  page.figure(
+      "Predicted against measured",
+      {"predicted-against-measured",
+       scatter_plot(series, "Predicted against measured " + device.quantity() + ", with the band of ten percent",
+                    device.predictor.quantity()),
+       counted(used, "network") + " adapted on" +
+           (others == 0 ? std::string() : ", " + std::to_string(others) + " others")});
   if (others == 0) return;
   page.figure("How large the errors are",
               {"errors",

@@ -80,7 +80,8 @@ std::vector<Page::Entry> first_useful(const Device& device, const std::vector<Ar
                                       const Predictions& predictions, const std::vector<std::size_t>& order) {
   std::vector<std::size_t> first;
   for (const std::size_t i : order) {
-    if (first.size() < fastest_shown && is_useful(device.space(), architectures[i])) first.push_back(i);
+    if (first.size() == fastest_shown) break;
+    if (is_useful(device.space(), architectures[i])) first.push_back(i);
   }
   return entries_of(device, architectures, predictions, first);
 }

@@ -92,8 +92,8 @@ std::string in_words(const json& spread, double factor, int places) {
   return mean + " ± " + decimals(factor * spread.at("deviation").get<double>(), places);
 }
 
-/// A metric of each variant in words, bold where it is the best of those that are no ceiling.
-std::vector<std::string> in_words(const json& variants, const std::function<json(const json& variant)>& spread_of,
+/// Cells of a table: a metric of each variant in words, bold where it is the best of those that are no ceiling.
+std::vector<std::string> cells_of(const json& variants, const std::function<json(const json& variant)>& spread_of,
                                   double factor, int places) {
   double best = -HUGE_VAL;
   for (const json& variant : variants) {
@@ -112,9 +112,9 @@ std::vector<std::string> in_words(const json& variants, const std::function<json
 /// One row for each variant: its means over the targets.
 void add_means(Page& page, const json& results) {
   const json& variants = results.at("variants");
-  const auto accuracy = in_words(
+  const auto accuracy = cells_of(
       variants, [](const json& variant) { return variant.at("mean_acc10"); }, 100, 1);
-  const auto rank = in_words(
+  const auto rank = cells_of(
       variants, [](const json& variant) { return variant.at("mean_spearman"); }, 1, 3);
   HtmlTable table{"Mean over the targets ± standard deviation over trials; the best is bold",
                   {"method", "within ±10 %, percent", "Spearman's ρ"},
@@ -137,7 +137,7 @@ std::vector<HtmlTable> tables_by_target(const json& results, const std::string& 
   }
   for (const std::string& target : results.at("targets").get<std::vector<std::string>>()) {
     const auto spread_of = [&](const json& variant) { return variant.at(metric).at(target); };
-    const std::vector<std::string> cells = in_words(variants, spread_of, factor, places);
+    const std::vector<std::string> cells = cells_of(variants, spread_of, factor, places);
     for (std::size_t v = 0; v < cells.size(); ++v) {
       HtmlTable& table = tables[v / most_columns];
       if (v % most_columns == 0) table.rows.push_back({target});
@@ -208,14 +208,13 @@ void add_accuracy_against_samples(Page& page, const json& results) {
   if (counts.size() < 2) return;
   std::string caption = "Mean over targets; lines are the standard deviation over trials";
   const std::vector<Series> series = best_lines(results, lines, name_of, caption);
-  page.heading("Accuracy against samples");
   Axes axes{"measured architectures", "predicted within 10 %, percent"};
   axes.logarithmic_x = true;
   axes.y_range = {0, 100};
-  page.figures(
-      {{"accuracy-against-samples",
-        line_plot(series, axes, "Lines of the share predicted within ten percent against the number of samples"),
-        caption}});
+  page.figure("Accuracy against samples",
+              {"accuracy-against-samples",
+               line_plot(series, axes, "Lines of the share predicted within ten percent against the number of samples"),
+               caption});
 }
 
 void add_errors(Page& page, const json& results, const PairsOf& pairs) {

@@ -54,8 +54,8 @@ class Page {
   };
   void figures(const std::vector<Figure>& figures);
   /// A card of one picture.
-  void figure(const std::string& title, const Figure& only, Width width = Width::column) {
-    heading(title, width);
+  void figure(const std::string& title, const Figure& only) {
+    heading(title);
     figures({only});
   }
   void table(const HtmlTable& table);

@@ -57,7 +57,7 @@ Eigen::VectorXd described_costs_ms(const datasets::HardwareDescriptor& descripto
 bool says_something(const datasets::HardwareDescriptor& descriptor, const nasbench::StructureModel& model,
                     DescriptorKind kind);
 
-/// The same without gaps, ms, positive: where the descriptor says nothing, what is typical beside the others.
+/// described_costs_ms() without gaps, positive: where the descriptor says nothing, what is typical beside the others.
 Eigen::VectorXd expected_costs_ms(const datasets::HardwareDescriptor& descriptor, const nasbench::StructureModel& model,
                                   DescriptorKind kind);
 

@@ -83,7 +83,7 @@ std::unique_ptr<LatencyLearner> load_perceptron(const Archive& archive, const st
 struct Axis {
   std::string name;
   std::vector<double> points;
-  std::size_t feature = 0;  ///< of a row, that lies on it
+  std::size_t feature = 0;  ///< which of a row's features lies on this axis
 };
 
 /// Values on a regular grid of any number of dimensions, between which is interpolated linearly (Osterwind et al.,

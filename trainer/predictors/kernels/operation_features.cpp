@@ -29,7 +29,7 @@ double size_of_inputs(const OperatorSpecification& op) {
   });
 }
 
-/// In the order of sizes_of().
+/// In the order of sizes_of(). The last one is a feature of paddings alone, and no detail.
 constexpr const char* names_of_sizes =
     "input_height input_channels input_size output_height output_width filters output_size positions parameters flops "
     "stride kernel_height kernel_width dilation groups tensors last_input_size dimensions elements_moved intensity "
@@ -134,14 +134,14 @@ std::vector<std::string> feature_names(const std::string& category, LearnerKind 
 std::vector<double> operation_features(const OperatorSpecification& op, LearnerKind learner) {
   const std::vector<double> sizes = sizes_of(op);
   std::vector<double> features;
-  for (const std::size_t size : features_of(operation_category(op)).sizes) features.push_back(sizes[size]);
+  for (const std::size_t size : features_of(operation_category(op)).sizes) features.push_back(sizes.at(size));
   if (learner == LearnerKind::boosted) features.insert(features.end(), sizes.begin(), sizes.end() - 1);
   return features;
 }
 
 std::vector<std::string> detail_names() {
   auto names = words_of<std::vector<std::string>>(names_of_sizes);
-  names.pop_back();  // padding
+  names.pop_back();
   return names;
 }
 

@@ -106,6 +106,7 @@ class PerceptronLearner : public LatencyLearner {
       rng.shuffle(order);
       for (std::size_t begin = 0; begin < count; begin += batch) {
         TrainingSet step;
+        step.width = static_cast<int>(width);
         for (std::size_t i = begin; i < std::min(begin + batch, count); ++i) {
           const auto from = inputs.begin() + static_cast<std::ptrdiff_t>(order[i] * width);
           step.inputs.insert(step.inputs.end(), from, from + static_cast<std::ptrdiff_t>(width));

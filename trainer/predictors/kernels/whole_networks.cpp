@@ -99,8 +99,8 @@ WholeNetworks fit_whole_networks(const std::vector<WholeNetwork>& networks, cons
   const std::size_t folds = networks.size() < least ? 1 : std::min(most_folds, networks.size());
   std::vector<Summed> held_out;
   for (std::size_t fold = 0; fold < folds; ++fold) {
-    std::set<std::string> names;
-    for (std::size_t i = fold; i < networks.size() && folds > 1; i += folds) names.insert(networks[i].name);
+    std::set<std::string> names;  // whose kernels are left out; none where all networks are one fold
+    for (std::size_t i = fold; folds > 1 && i < networks.size(); i += folds) names.insert(networks[i].name);
     std::vector<KernelSample> elsewhere;
     std::copy_if(samples.begin(), samples.end(), std::back_inserter(elsewhere),
                  [&](const KernelSample& sample) { return names.count(sample.network) == 0; });

@@ -6,6 +6,7 @@
 #include "nasbench/support/numbers_below.h"
 
 namespace tenshot::trainer::structured {
+
 Eigen::VectorXd typical_costs(const nasbench::StructureModel& model) {
   Eigen::VectorXd costs(model.features().size());
   for (Eigen::Index f = 0; f < costs.size(); ++f) costs[f] = model.features()[f].typical_cost;

@@ -54,7 +54,7 @@ void require_same_features(DescriptorKind kind, const datasets::HardwareDescript
   }
 }
 
-/// A device as it describes itself.
+/// What the features of a device are computed from.
 struct SelfDescription {
   const datasets::HardwareDescriptor& descriptor;
   AdaptationSet reference;  ///< what it took for the reference architectures
@@ -177,7 +177,7 @@ class MapleEdgeModel : public NetworkModel {
     const LibTorchThreads threads(options.control.threads);
     // Where a device of the pool has not measured an architecture, what the network expects of it stands for that.
     const auto pool_ms = measured_or_expected(pool_, set.architectures,
-                                              [&](const auto& unmeasured) { return predict_pool(unmeasured); });
+                                              [&](const auto& architectures) { return predict_pool(architectures); });
     std::vector<SelfDescription> all = pool_by([&](std::size_t d) {
       return AdaptationSet{set.architectures, pool_ms[d]};
     });
@@ -240,14 +240,13 @@ class MapleEdgeModel : public NetworkModel {
     }
     const double scale_ms =
         std::exp(log_ratio / static_cast<double>(pool_.devices.size())) * total_operator_ms(descriptor);
-    const std::vector<float> features = standardisation_.apply(
-        device_features(descriptor_, settings_.normalise, descriptor, AdaptationSet{}, space(), scale_ms));
+    const std::vector<float> features = standardisation_.apply(features_of({descriptor, AdaptationSet{}}, scale_ms));
     card["expected_scale_ms"] = scale_ms;
     return feed_forward_predictor(of_device(network_.layers, {scale_ms, unit_ms(scale_ms), features}, scale_ms * 1e-3),
                                   std::move(card));
   }
 
-  /// The pool's devices, each by what `reference_of` its place is.
+  /// The pool's devices; `reference_of(d)` is what device `d` took for the reference architectures.
   template <class ReferenceOf>
   std::vector<SelfDescription> pool_by(ReferenceOf reference_of) const {
     std::vector<SelfDescription> devices;
@@ -257,7 +256,7 @@ class MapleEdgeModel : public NetworkModel {
     return devices;
   }
 
-  /// By all that they have measured.
+  /// The pool's devices, with all that each has measured as its reference.
   std::vector<SelfDescription> pool_by_all() const {
     return pool_by([&](std::size_t d) {
       AdaptationSet reference;
@@ -268,7 +267,7 @@ class MapleEdgeModel : public NetworkModel {
     });
   }
 
-  /// By the same random draw of `samples` common architectures, another in every epoch.
+  /// The pool's devices, with one random draw of `samples` common architectures as reference, another in every epoch.
   std::vector<SelfDescription> pool_by_draw(std::uint64_t seed, int epoch, std::size_t samples) const {
     Rng rng(stream_seed(seed, reference_stream), static_cast<std::uint64_t>(epoch));
     std::vector<std::size_t> draw = common_;

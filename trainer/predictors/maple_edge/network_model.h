@@ -59,7 +59,8 @@ class NetworkModel : public ModelOfPool {
 
   nlohmann::json card_of_settings() const { return settings_json(options_, settings_); }
 
-  void require_mode(const std::string& mode, const std::vector<std::string>& modes) const {
+  /// Throws InputError that lists the modes.
+  static void require_mode(const std::string& mode, const std::vector<std::string>& modes) {
     if (std::find(modes.begin(), modes.end(), mode) != modes.end()) return;
     throw InputError("there is no adaptation mode '" + mode + "'; there are: " + joined(modes));
   }

@@ -32,12 +32,12 @@ SetLoading loading_of(const Eigen::VectorXd& values, const Eigen::MatrixXd& late
 
 }  // namespace
 
-SetEncoder::SetEncoder(const DevicePrior& prior, const SimulatedSpace& space, const SimulatedDescriptor& descriptor,
-                       std::uint64_t seed)
+SetEncoder::SetEncoder(const DevicePrior& prior, const nasbench::StructureTable& cells,
+                       const SimulatedDescriptor& descriptor, std::uint64_t seed)
     : descriptor_(&descriptor) {
   Rng device_rng(seed, device_stream);
   for (std::size_t i = 0; i < devices_drawn; ++i) devices_.push_back(prior.draw(device_rng));
-  find_directions(space, seed);
+  find_directions(cells, seed);
   Rng rng(seed, descriptor_stream);
   Eigen::MatrixXf values(devices_.size(), descriptor.size());
   for (std::size_t d = 0; d < devices_.size(); ++d) {
@@ -51,7 +51,7 @@ std::size_t SetEncoder::size() const {
   return 2 * static_cast<std::size_t>(latent_.cols()) + summary_values + descriptor_->kinds().size();
 }
 
-void SetEncoder::find_directions(const SimulatedSpace& space, std::uint64_t seed) {
+void SetEncoder::find_directions(const nasbench::StructureTable& cells, std::uint64_t seed) {
   Rng rng(seed, architecture_stream);
   std::vector<std::size_t> asked = connected_of(nasbench::nasbench201().all(), nasbench::nasbench201());
   rng.shuffle(asked);
@@ -60,7 +60,7 @@ void SetEncoder::find_directions(const SimulatedSpace& space, std::uint64_t seed
   Eigen::MatrixXd logs(rows, static_cast<Eigen::Index>(asked.size()));
   for (Eigen::Index d = 0; d < rows; ++d) {
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      logs(d, static_cast<Eigen::Index>(i)) = log_latency(devices_[static_cast<std::size_t>(d)], space.table, asked[i]);
+      logs(d, static_cast<Eigen::Index>(i)) = log_latency(devices_[static_cast<std::size_t>(d)], cells, asked[i]);
     }
     offsets_.push_back(logs.row(d).mean());
     logs.row(d).array() -= offsets_.back();
@@ -93,7 +93,7 @@ DeviceInputs SetEncoder::encode(const std::vector<SetMeasurement>& measured,
   precision(width - 1, width - 1) = 1 / offset_variance;
   const auto count = static_cast<double>(measured.size());
   double reference = 0;
-  for (const SetMeasurement& row : measured) reference += row.log_ms / count;
+  for (const SetMeasurement& one : measured) reference += one.log_ms / count;
   const auto add = [&](const SetLoading& loading, double of_offset, double value, double variance) {
     row << loading.weights, of_offset;
     precision.selfadjointView<Eigen::Lower>().rankUpdate(row, 1 / variance);

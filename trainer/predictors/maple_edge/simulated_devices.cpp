@@ -160,11 +160,11 @@ double log_latency(const SimulatedDevice& device, const nasbench::StructureTable
 }
 
 double log_latency(const SimulatedDevice& device, const SimulatedSpace& space, std::size_t architecture) {
-  double log_ms = log_latency(device, space.table, architecture);
-  if (device.residuals.empty()) return log_ms;
+  double log = log_latency(device, space.table, architecture);
+  if (device.residuals.empty()) return log;
   const std::uint16_t* ones = space.ones.data() + architecture * ones_of_cell;
-  for (std::size_t i = 0; i < ones_of_cell; ++i) log_ms += device.residuals[ones[i]];
-  return log_ms;
+  for (std::size_t i = 0; i < ones_of_cell; ++i) log += device.residuals[ones[i]];
+  return log;
 }
 
 double draw_noise(const SimulatedDevice& device, Rng& rng) {

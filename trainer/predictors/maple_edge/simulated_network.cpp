@@ -62,8 +62,8 @@ class SimulatedNetworkModel : public NetworkModel {
 
   void pretrain(const TrainingControl& control) {
     const std::uint64_t seed = settings_.fit.seed;
-    encoder_.emplace(DevicePrior(library_, settings_.simulation), SimulatedSpace(*library_.model), encoded_descriptor_,
-                     stream_seed(seed, directions_stream));
+    encoder_.emplace(DevicePrior(library_, settings_.simulation), library_.model->table(nasbench::nasbench201().all()),
+                     encoded_descriptor_, stream_seed(seed, directions_stream));
     EncoderSamples samples({pool_, library_, {}, {}, nullptr, encoded_descriptor_, &*encoder_}, settings_.simulation,
                            stream_seed(seed, pretraining_stream));
     FitOptions fit_options = settings_.fit;
@@ -116,7 +116,7 @@ class SimulatedNetworkModel : public NetworkModel {
     }
     const LibTorchThreads threads(options.control.threads);
     const std::vector<std::vector<double>> of_pool = measured_or_expected(
-        pool_, set.architectures, [&](const auto& unmeasured) { return predict_pool(unmeasured); });
+        pool_, set.architectures, [&](const auto& architectures) { return predict_pool(architectures); });
     SimulationOptions simulation = settings_.simulation;
     if (!from_scratch) simulation.described_share = 0;  // the encoder takes all that the descriptor says
     SimulatedSamples samples(

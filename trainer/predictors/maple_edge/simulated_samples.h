@@ -29,8 +29,9 @@ struct SetLoading {
   Eigen::VectorXd weights;
 };
 
+/// A measured log latency, and the loading of the architecture that was measured.
 struct SetMeasurement {
-  const SetLoading* architecture = nullptr;
+  const SetLoading* loading = nullptr;
   double log_ms = 0;
 };
 
@@ -41,8 +42,9 @@ struct SetMeasurement {
 /// and which kinds of descriptor there are. A value that is absent is no row of the system.
 class SetEncoder {
  public:
-  /// Draws devices from `prior` and finds the directions on architectures of `space`. The descriptor must outlive this.
-  SetEncoder(const DevicePrior& prior, const SimulatedSpace& space, const SimulatedDescriptor& descriptor,
+  /// Draws devices from `prior` and finds the directions on `cells`, all of NAS-Bench-201 in the space's order. The
+  /// descriptor must outlive this.
+  SetEncoder(const DevicePrior& prior, const nasbench::StructureTable& cells, const SimulatedDescriptor& descriptor,
              std::uint64_t seed);
   /// Throws FormatError unless it fits the library's costs and structures, and the descriptor.
   SetEncoder(const Archive& archive, const structured::StructuredLibrary& library,
@@ -57,7 +59,7 @@ class SetEncoder {
   DeviceInputs encode(const std::vector<SetMeasurement>& measured, const std::vector<float>& descriptor) const;
 
  private:
-  void find_directions(const SimulatedSpace& space, std::uint64_t seed);
+  void find_directions(const nasbench::StructureTable& cells, std::uint64_t seed);
 
   const SimulatedDescriptor* descriptor_;
   std::vector<SimulatedDevice> devices_;  ///< without residuals
@@ -67,7 +69,7 @@ class SetEncoder {
   std::vector<SetLoading> described_;     ///< of each value of the descriptor
 };
 
-/// What training for one set of measurements needs to know.
+/// What training needs to know: for one set of measurements, or, of an empty set, for any.
 struct SimulatedTask {
   const datasets::Pool& pool;
   const structured::StructuredLibrary& library;
@@ -79,7 +81,8 @@ struct SimulatedTask {
 };
 
 /// Samples of devices that are made up, near what was measured, and of those of the pool. A row is the live encoding of
-/// an architecture and the inputs of a device; its target is the device's log latency less the inputs' centre.
+/// an architecture and the inputs of a device; its target is the device's log latency less the inputs' centre. The
+/// task's library, descriptor and encoder must outlive this.
 class DeviceSamples {
  public:
   virtual ~DeviceSamples() = default;
@@ -95,11 +98,10 @@ class DeviceSamples {
   struct PoolDevice {
     std::vector<std::size_t> architectures;  ///< places in the space
     std::vector<double> log_ms;
-    std::vector<double> log_ms_of_set;   ///< of the set's architectures
-    std::vector<std::size_t> connected;  ///< which of its architectures can be asked for
+    std::vector<double> log_ms_of_set;   ///< of the set's architectures; empty where nothing is measured
+    std::vector<std::size_t> connected;  ///< of EncoderSamples: which of its measurements can be in a set
     std::vector<float> descriptor;
   };
-  /// The descriptor and the encoder must outlive this.
   DeviceSamples(const SimulatedTask& task, const SimulationOptions& options, std::uint64_t seed);
 
   virtual void fill(Rng& rng) = 0;
@@ -155,7 +157,7 @@ class SimulatedSamples : public DeviceSamples {
 /// measurements, from none to thirty. Devices, sets and masks are drawn anew in every epoch.
 class EncoderSamples : public DeviceSamples {
  public:
-  /// Nothing is measured in the task.
+  /// The task has an encoder, and no measurements.
   EncoderSamples(const SimulatedTask& task, const SimulationOptions& options, std::uint64_t seed);
 
  private:

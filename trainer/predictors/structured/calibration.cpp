@@ -5,6 +5,7 @@
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/structured_planning.h"
@@ -75,19 +76,16 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
                               const StructuredPosteriorOptions& posterior_options,
                               const StructuredCalibrationOptions& options) {
   if (devices.size() < least_calibrated) return {};
-  std::vector<std::size_t> connected;
-  for (std::size_t a = 0; a < latencies.architectures.size(); ++a) {
-    if (library.model->space().connected(latencies.architectures[a])) connected.push_back(a);
-  }
+  const std::vector<std::size_t> connected = connected_of(latencies.architectures, library.model->space());
   const datasets::LatencyMatrix pool = part_of(latencies, connected);
   const std::size_t count = connected.size();
   if (count < 2 * options.samples) return {};
-  const sampling::LatencyCovariance prior =
-      prior_covariance(library, library.model->table(pool.architectures), posterior_options);
+  const nasbench::StructureTable all = library.model->table(pool.architectures);
+  const sampling::LatencyCovariance prior = prior_covariance(library, all, posterior_options);
   const bool exhaustive = library.cluster_of.empty();
   const datasets::LatencyMatrix predicted =
       part_of(pool, evenly_spaced(count, exhaustive ? count : options.most_architectures));
-  const nasbench::StructureTable table = library.model->table(predicted.architectures);
+  const nasbench::StructureTable table = exhaustive ? all : library.model->table(predicted.architectures);
   const std::vector<HeldOut> held_out = held_out_devices(devices, options, exhaustive);
   std::vector<std::vector<double>> errors(held_out.size());
   sampling::InformationOptions planning;

@@ -73,8 +73,7 @@ void suspect_content(const nasbench::SearchSpace& space, const AdaptationSet& se
   constexpr std::size_t enough = 5;
   const std::size_t count = set.architectures.size();
   if (count < enough) {
-    found.push_back(std::to_string(count) + (count == 1 ? " measurement" : " measurements") +
-                    ": the answer leans on the pool; ten are recommended");
+    found.push_back(counted(count, "measurement") + ": the answer leans on the pool; ten are recommended");
   }
   const bool connected = std::any_of(set.architectures.begin(), set.architectures.end(),
                                      [&](const auto& a) { return space.connected(a); });
@@ -204,8 +203,7 @@ std::vector<Remark> pool_warnings(const datasets::Pool& pool, const datasets::Ha
   std::vector<Remark> warnings;
   const std::size_t devices = pool.devices.size();
   if (devices < least_calibrated) {
-    warnings.push_back({"the pool has " + std::to_string(devices) +
-                            (devices == 1 ? " device-runtime" : " device-runtimes") +
+    warnings.push_back({"the pool has " + counted(devices, "device-runtime") +
                             ": its intervals could not be checked on devices held out, which takes " +
                             std::to_string(least_calibrated) + ", and may be too narrow or too wide",
                         true});

@@ -11,9 +11,10 @@
 
 namespace tenshot::trainer::structured {
 
-/// What a posterior found out, for people: structures and costs that are believed; and the relative noise of a
-/// measurement, median over components.
+/// What a posterior found out, for people: the structures and costs that are believed.
 DeviceCosts explain(const StructuredPosterior& posterior);
+
+/// The relative noise of a measurement, median over components; noise_of is the root mean square.
 double median_noise(const StructuredPosterior& posterior);
 
 /// What is suspicious about measurements, one sentence each without a full stop; empty when nothing is. Looks at the

@@ -111,20 +111,21 @@ namespace {
 
 /// `candidate` fitted at each of `levels`.
 std::vector<HypothesisFit> fit_levels(const StructureProblem& problem, const CostPriors& priors,
-                                      HypothesisFit candidate, const std::vector<NoiseLevel>& levels,
+                                      const HypothesisFit& candidate, const std::vector<NoiseLevel>& levels,
                                       LatencySolver& solver) {
   const CostGaussian& costs = priors.at(candidate.structure, candidate.entry);
   const FeatureRows& rows = *candidate.rows;
   const Eigen::VectorXd relative = relative_latency(rows, costs);
   const LatencyPrior prior = latency_prior(relative, scale_of(relative, problem.measured.log_latency),
                                            rows * costs.covariance * rows.transpose(), candidate.closeness);
-  candidate.scale_ms = prior.scale_ms;
   std::vector<HypothesisFit> fitted;
+  fitted.reserve(levels.size());
   for (const NoiseLevel& level : levels) {
-    candidate.level = level;
-    candidate.solution = solver.solve(prior, level);
-    candidate.log_evidence = candidate.solution.log_evidence + priors.log_odds(candidate.entry);
-    fitted.push_back(candidate);
+    HypothesisFit& fit = fitted.emplace_back(candidate);
+    fit.scale_ms = prior.scale_ms;
+    fit.level = level;
+    fit.solution = solver.solve(prior, level);
+    fit.log_evidence = fit.solution.log_evidence + priors.log_odds(fit.entry);
   }
   return fitted;
 }
@@ -144,7 +145,8 @@ std::vector<HypothesisFit> screened(const StructureProblem& problem, const CostP
       }
       for (const double closeness : problem.options.closeness) {
         const HypothesisFit candidate{{s, entry, {}, closeness}, rows, {}};
-        candidates.push_back(fit_levels(problem, priors, candidate, {screening_level(problem.options)}, solver)[0]);
+        candidates.push_back(
+            std::move(fit_levels(problem, priors, candidate, {screening_level(problem.options)}, solver).front()));
       }
     }
   }
@@ -191,7 +193,7 @@ std::vector<HypothesisFit> refit_paths(const StructureProblem& problem, const Co
       for (int round = 0; round < path_rounds; ++round) {
         const Eigen::VectorXd costs = posterior_costs(prior, candidate) / candidate.scale_ms;
         candidate.rows = std::make_shared<FeatureRows>(rows_at(problem.table, candidate.structure, path_costs(costs)));
-        candidate = fit_levels(problem, priors, candidate, {level}, solver)[0];
+        candidate = std::move(fit_levels(problem, priors, candidate, {level}, solver).front());
       }
     }
     refitted.push_back(std::move(candidate));

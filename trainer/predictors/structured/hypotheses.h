@@ -134,8 +134,8 @@ struct SparseFit : StructureHypothesis {
 };
 
 /// Gauss–Newton in the space of the costs and the anchors' weights: the same posterior as LatencySolver's, at a price
-/// that grows with the number of measurements and not with its cube. From the fit's costs, level and the prior: its
-/// evidence (without the entry's log odds) and everything it lacks.
+/// that grows with the number of measurements and not with its cube. Starts from the costs, scale and level of `fit`;
+/// writes its costs, scale, anchor weights, precision and evidence (without the entry's log odds).
 void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, SparseFit& fit);
 
 /// The posterior that adapt() gives from few measurements: every hypothesis sees them all, and each is an anchor of the

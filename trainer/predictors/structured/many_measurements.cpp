@@ -49,10 +49,7 @@ AdaptationSet first_of(const AdaptationSet& set, std::size_t count) {
 AdaptationSet most_informative(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
                                const AdaptationSet& set) {
   const AdaptationSet among = first_of(set, offered);
-  std::vector<std::size_t> candidates;
-  for (std::size_t i = 0; i < among.architectures.size(); ++i) {
-    if (library.model->space().connected(among.architectures[i])) candidates.push_back(i);
-  }
+  const std::vector<std::size_t> candidates = connected_of(among.architectures, library.model->space());
   if (candidates.size() <= most_judged) return first_of(among, most_judged);
   const auto covariance = prior_covariance(library, compacted(library.model->table(among.architectures)), options);
   Rng rng(1);  // draws nothing where all candidates are considered
@@ -137,7 +134,8 @@ StructuredPosterior mixture_of(const SparseProblem& problem, std::vector<SparseF
   keep_best(fits, &SparseFit::log_evidence, problem.options.kept);
   std::vector<std::uint64_t> seen_through = problem.anchors;
   if (seen_through.empty()) seen_through = {problem.table.signatures[0]};  // no process: one that weighs nothing
-  StructuredPosterior posterior = without_components(problem.library, problem.measured.floor_ms, seen_through);
+  StructuredPosterior posterior =
+      without_components(problem.library, problem.measured.floor_ms, std::move(seen_through));
   const std::vector<double> weights = weights_of(fits, &SparseFit::log_evidence);
   for (std::size_t f = 0; f < fits.size(); ++f) add_component(problem, fits[f], weights[f], posterior);
   return posterior;
@@ -247,7 +245,7 @@ StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPr
       for (SparseFit& fit : fits) solve(problem, priors, fit);
     }
     keep_best(fits, &SparseFit::log_evidence);
-    if (seen == count) return mixture_of(problem, std::move(fits));
+    if (seen == count || fits.empty()) return mixture_of(problem, std::move(fits));
   }
 }
 

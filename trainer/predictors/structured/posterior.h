@@ -41,7 +41,8 @@ const Declaration<StructuredPosteriorOptions>& declared(const StructuredPosterio
 /// the costs that the others share. Everything, where no network connects its input to its output.
 AdaptationSet without_removed(const nasbench::SearchSpace& space, const AdaptationSet& set);
 
-/// One explanation of the measurements: a structure, where its costs came from, its noise; its costs' posterior.
+/// One explanation of the measurements: a structure, where its costs came from, its noise; its costs' posterior. While
+/// planning before any measurement, costs are in units of the median latency in place of ms.
 struct Component {
   std::size_t structure = 0;
   std::size_t entry = 0;  ///< of the library; the number of its entries: the device's own descriptor
@@ -96,8 +97,8 @@ std::vector<std::size_t> considered_structures(const nasbench::StructureModel& m
 /// k(x, x') of two signatures.
 double likeness(std::uint64_t a, std::uint64_t b, double scale);
 
-/// The library and a posterior as arrays of an archive. Structures go by name, so that a file
-/// outlives their order. Reading throws FormatError when something is missing or does not fit.
+/// The library and a posterior as arrays of an archive. Structures go by name, so that a file outlives their
+/// order. Reading throws FormatError when something is missing or does not fit.
 void put_library(Archive& archive, const StructuredLibrary& library);
 StructuredLibrary get_library(const Archive& archive, const nasbench::StructureModel& model);
 void put_posterior(Archive& archive, const StructuredPosterior& posterior);

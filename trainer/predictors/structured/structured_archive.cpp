@@ -10,17 +10,15 @@ namespace {
 
 using Eigen::Index;
 
+void add(std::vector<double>& values, double number) { values.push_back(number); }
+void add(std::vector<double>& values, const Eigen::MatrixXd& matrix) {
+  for (Index r = 0; r < matrix.rows(); ++r) values.insert(values.end(), matrix.row(r).begin(), matrix.row(r).end());
+}
+
 /// Appends matrices row by row, and numbers as they are.
 template <class... Fields>
 void append(std::vector<double>& values, const Fields&... fields) {
-  const auto add = [&](const auto& field) {
-    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(field)>>) {
-      values.push_back(field);
-    } else {
-      for (Index r = 0; r < field.rows(); ++r) values.insert(values.end(), field.row(r).begin(), field.row(r).end());
-    }
-  };
-  (add(fields), ...);
+  (add(values, fields), ...);
 }
 
 constexpr std::size_t most_components = 1'000'000;

@@ -71,8 +71,8 @@ std::vector<Component> prior_components(const StructuredLibrary& library, const 
   return components;
 }
 
-/// Adds the hypotheses of one structure: a block of their cost uncertainties, and log latencies to `latencies`, one
-/// column a hypothesis [size, hypotheses of all structures], behind those whose weights are known.
+/// Adds the components of one structure: a block of their cost uncertainties to `covariance`, their log latencies as
+/// the next columns of `latencies` [size, components of all structures], and their weights to `weights`.
 void add_structure(const StructureTable::Column& column, const std::vector<const Component*>& components, double floor,
                    LatencyCovariance& covariance, Eigen::MatrixXf& latencies, std::vector<double>& weights) {
   const Eigen::Index width = components.front()->costs_ms.size();

@@ -45,8 +45,8 @@ double noise_of(const StructuredPosterior& posterior);
 std::vector<double> expected_deviation(const StructuredPosterior& posterior, const nasbench::StructureTable& table,
                                        std::size_t samples);
 
-/// What `library` has learned of its pool, for planning, and what a model of the pool assumes. Without what descriptors
-/// say, that is found out when a device first comes with one.
+/// The planning prior of a pool whose library is `library`, under these options. Without `descriptor_prior`, one is
+/// fitted to the pool when a device first comes with a descriptor. `pool` must outlive it.
 std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, StructuredLibrary library,
                                                     std::optional<DescriptorPrior> descriptor_prior = std::nullopt,
                                                     const StructuredPosteriorOptions& options = {});

@@ -22,7 +22,7 @@ TEST(ErrorBoundAccuracy, CountsTheBoundItselfAsWithin) {
 TEST(Evaluate, MatchesHandComputedValues) {
   // Errors 1, −1, 2; relative 0.1, −0.05, 0.05.
   const std::vector<double> measured = {10, 20, 40}, predicted = {11, 19, 42};
-  const Metrics metrics = evaluate(predicted, measured, {10, 15, 43}, {12, 25, 44});
+  const Metrics metrics = evaluate({predicted, {10, 15, 43}, {12, 25, 44}}, measured);
   EXPECT_EQ(metrics.architectures, 3u);
   EXPECT_NEAR(metrics.rmse_ms, std::sqrt((1 + 1 + 4) / 3.0), 1e-12);
   EXPECT_NEAR(metrics.rmspe, std::sqrt((0.01 + 0.0025 + 0.0025) / 3), 1e-12);
@@ -37,14 +37,14 @@ TEST(Evaluate, MatchesHandComputedValues) {
 }
 
 TEST(Evaluate, HasNoCoverageWithoutIntervals) {
-  const Metrics metrics = evaluate(std::vector<double>{1, 2}, {1, 2});
+  const Metrics metrics = evaluate({{1, 2}, {}, {}}, {1, 2});
   EXPECT_TRUE(std::isnan(metrics.coverage));
   EXPECT_TRUE(to_json(metrics).at("coverage").is_null());
 }
 
 TEST(Evaluate, RefusesNothingToCompare) {
-  EXPECT_THROW(evaluate(std::vector<double>(), {}), InputError);
-  EXPECT_THROW(evaluate(std::vector<double>{1}, {1, 2}), InputError);
+  EXPECT_THROW(evaluate(Predictions(), {}), InputError);
+  EXPECT_THROW(evaluate({{1}, {}, {}}, {1, 2}), InputError);
 }
 
 TEST(Kendall, MatchesHandComputedValues) {

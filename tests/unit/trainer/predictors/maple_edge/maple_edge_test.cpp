@@ -48,7 +48,7 @@ NewDevice new_device(std::size_t measured) {
 }
 
 double acc10(const Predictor& predictor, const NewDevice& device) {
-  return evaluate(predictor.predict(device.others, 0.9).latency_ms, device.others_ms).acc10;
+  return evaluate(predictor.predict(device.others, 0.9), device.others_ms).acc10;
 }
 
 TEST(MapleEdge, PredictsANewDeviceFromTenMeasurementsInBothModes) {
@@ -134,7 +134,7 @@ TEST(MapleEdge, RanksArchitecturesFromOneMeasurement) {
   AdaptOptions options;
   options.mode = "fine-tune";
   const auto predicted_ms = quick_model().adapt(device.set, options)->predict(device.others, 0.9).latency_ms;
-  EXPECT_GT(evaluate(predicted_ms, device.others_ms).spearman, 0.5);
+  EXPECT_GT(evaluate({predicted_ms, {}, {}}, device.others_ms).spearman, 0.5);
 }
 
 /// An operator descriptor as a device of `speed` and `conv_weight` in test::synthetic_device would have it: latencies
@@ -165,7 +165,7 @@ TEST(MapleEdge, AnswersFromADescriptorAlone) {
   EXPECT_THROW(model->adapt(device.set, {}), InputError);
   device.set.descriptor = described(5, 1.0);
   const auto predicted_ms = model->adapt(device.set, {})->predict(device.others, 0.9).latency_ms;
-  const Metrics scores = evaluate(predicted_ms, device.others_ms);
+  const Metrics scores = evaluate({predicted_ms, {}, {}}, device.others_ms);
   EXPECT_GT(scores.spearman, 0.95);
   EXPECT_GT(scores.acc10, 0.6);
 }

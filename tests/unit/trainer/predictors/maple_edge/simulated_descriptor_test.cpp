@@ -101,7 +101,7 @@ TEST(SimulatedDescriptor, DrawsALargerShareForAMadeUpDeviceOnWhichTheOperationCo
 struct Encoded {
   SimulatedSpace space{*fitted().library.model};
   DevicePrior prior{fitted().library, {}};
-  SetEncoder encoder{prior, space, fitted().descriptor, 5};
+  SetEncoder encoder{prior, space.table, fitted().descriptor, 5};
 };
 
 const Encoded& encoded() {

@@ -97,7 +97,7 @@ TEST(NearestEntries, HoldTheOneThatTheDeviceIsLikeAndTheGenericOne) {
     EXPECT_LE(nearest.size(), exhaustive_entries + 20);
     EXPECT_TRUE(std::count(nearest.begin(), nearest.end(), d)) << d;
     EXPECT_EQ(nearest.back(), 150U);
-    EXPECT_EQ(part_of(pool.library, nearest).entries.back().device, "generic");
+    EXPECT_EQ(pool.library.entries[nearest.back()].device, "generic");
   }
 }
 

@@ -43,7 +43,7 @@ HypothesisFit converged_candidate(const StructureProblem& problem, const CostPri
   return {};
 }
 
-TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
+TEST(SolveSparse, AgreesWithTheExactSolutionWhereEveryMeasurementIsAnAnchor) {
   StructuredPosteriorOptions options;
   options.newton_steps = 60;
   const CostPriors priors = priors_under(options);

@@ -109,7 +109,7 @@ Metrics metrics_of(const Predictor& predictor, const DeviceRuntime& device) {
     measured_ms.push_back(row.latency_ms);
   }
   const Predictions predicted = predictor.predict(architectures, 0.9);
-  return evaluate(predicted.latency_ms, measured_ms, predicted.lower_ms, predicted.upper_ms);
+  return evaluate(predicted, measured_ms);
 }
 
 /// The new device's descriptor and `count` of its measurements.

@@ -46,7 +46,7 @@ TEST(StructuredPredictor, PredictsANewDeviceFromTenInformativeMeasurements) {
     measured_ms.push_back(row.latency_ms);
   }
   const Predictions predicted = adapted()->predict(architectures, 0.9);
-  const Metrics metrics = evaluate(predicted.latency_ms, measured_ms, predicted.lower_ms, predicted.upper_ms);
+  const Metrics metrics = evaluate(predicted, measured_ms);
   EXPECT_GT(metrics.acc10, 0.97);
   EXPECT_GT(metrics.coverage, 0.8);
 }
