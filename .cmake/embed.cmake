@@ -10,21 +10,17 @@ function(tenshot_write_if_changed output content)
 endfunction()
 
 # tenshot_embed(OUTPUT FOLDER FILES…): writes OUTPUT, a C++ source that defines tenshot::datasets::kit_files() with the
-# contents of FOLDER/FILES; scripts among them are executable. Made again whenever one of them changes.
+# contents of FOLDER/FILES. Made again whenever one of them changes.
 function(tenshot_embed output folder)
   set(entries "")
   foreach(name ${ARGN})
     set(path ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
     file(READ ${path} content)
-    set(executable false)
-    if(name MATCHES "\\.sh$")
-      set(executable true)
-    endif()
-    string(APPEND entries "      {\"${name}\", R\"__file(${content})__file\", ${executable}},\n")
+    string(APPEND entries "      {\"${name}\", R\"__file(${content})__file\"},\n")
   endforeach()
   set(source "#include \"datasets/kit/kit_manifest.h\"\n\nnamespace tenshot::datasets {\n\n\
-const std::vector<KitFile>& kit_files() {\n  static const std::vector<KitFile> files = {\n${entries}  };\n  return files;\n}\n\n\
+const std::vector<ShippedFile>& kit_files() {\n  static const std::vector<ShippedFile> files = {\n${entries}  };\n  return files;\n}\n\n\
 }  // namespace tenshot::datasets\n")
   tenshot_write_if_changed(${output} "${source}")
 endfunction()

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "datasets/collect/collect_batches.h"
 #include "datasets/collect/collect_descriptor.h"
@@ -14,7 +13,7 @@
 namespace tenshot::datasets {
 namespace {
 
-using MeasurementOf = std::unordered_map<Architecture, Measurement, nasbench::ArchitectureHash>;
+using nlohmann::json;
 
 class Collection {
  public:
@@ -25,7 +24,8 @@ class Collection {
         runtime_(runtime),
         progress_(progress),
         wanted_(without_duplicates(options.architectures)),
-        asked_(wanted_.size()) {
+        asked_(wanted_.size()),
+        device_(described_device(options, space, runtime, Quantity::latency)) {
     require_sensible(options_, runtime_);
     if (wanted_.empty()) throw InputError("no architectures to measure: give at least one");
   }
@@ -47,12 +47,9 @@ class Collection {
   }
 
  private:
-  std::string folder_name() const { return options_.id.empty() ? default_id(runtime_.name(), options_) : options_.id; }
-
   // Conditions and resuming.
 
   void describe_conditions() {
-    device_ = described_device(options_, space_, runtime_, Quantity::latency);
     record_.cpu = descriptor::cpu_model();
     record_.runtime_version = runtime_.version();
     record_.weight_seed = options_.runtime_options.weight_seed;
@@ -71,8 +68,8 @@ class Collection {
     }
     DeviceOfSpace found = read_device(folder);
     const std::string file = (folder / "device.json").string();
-    CollectRecord record = record_from_json(nlohmann::json::parse(found.device.environment), file);
-    require_same_conditions({found.space, found.device, record}, {&space_, device_, record_}, file);
+    CollectRecord record = record_of(found.device, file);
+    require_same_conditions(found, record, file);
     device_ = std::move(found.device);
     device_.operator_latencies.clear();  // collect_operators() keeps its file itself, and more in it
     record_ = std::move(record);
@@ -90,6 +87,29 @@ class Collection {
       };
       wanted_.erase(std::remove_if(wanted_.begin(), wanted_.end(), named), wanted_.end());
     }
+  }
+
+  /// Throws InputError that names `file` and every condition under which `found` was measured that is not wanted now.
+  void require_same_conditions(const DeviceOfSpace& found, const CollectRecord& record, const std::string& file) const {
+    std::string different;
+    const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
+      if (was != is) different += (different.empty() ? "" : "; ") + (what + (" '" + was) + "', asked for '" + is + "'");
+    };
+    compare("space", std::string(found.space->name()), std::string(space_.name()));
+    compare("device", found.device.device, device_.device);
+    compare("runtime", found.device.runtime, device_.runtime);
+    compare("batch", std::to_string(found.device.batch), std::to_string(device_.batch));
+    compare("threads", std::to_string(found.device.threads), std::to_string(device_.threads));
+    compare("input shape", json(found.device.input_shape).dump(), json(device_.input_shape).dump());
+    compare("classes", std::to_string(record.classes), std::to_string(record_.classes));
+    compare("CPU", record.cpu, record_.cpu);
+    compare("runtime version", record.runtime_version, record_.runtime_version);
+    compare("instruction set", record.instruction_set, record_.instruction_set);
+    compare("weight seed", std::to_string(record.weight_seed), std::to_string(record_.weight_seed));
+    compare("timing", to_json(record)["timing"].dump(), to_json(record_)["timing"].dump());
+    compare("sentinel", record.sentinel_architecture, record_.sentinel_architecture);
+    if (different.empty()) return;
+    throw InputError(file + ": was measured with " + different + "; choose another folder or id, or the same settings");
   }
 
   /// What the runtime says at once of the networks that are not measured yet.
@@ -149,7 +169,7 @@ class Collection {
     pin_ = std::make_unique<descriptor::CpuPin>(options_.runtime_options.threads);
     if (record_.started_utc.empty()) {
       record_.started_utc = utc_now();
-      record_.before = machine_state(watched_cpu());
+      record_.before = machine_state();
     }
     ++record_.sessions;
     record_.pinned_cpus = pin_->cpus();
@@ -161,11 +181,14 @@ class Collection {
     save();  // before the first measurement, so that a folder that cannot be written fails at once
   }
 
-  int watched_cpu() const { return pin_->cpus().empty() ? 0 : pin_->cpus().front(); }
+  MachineState machine_state() const {
+    const int watched = pin_->cpus().empty() ? 0 : pin_->cpus().front();
+    return {descriptor::load_average(), descriptor::cpu_frequency_mhz(watched), descriptor::temperature_c()};
+  }
 
   void save() {
     record_.saved_utc = utc_now();
-    record_.after = machine_state(watched_cpu());
+    record_.after = machine_state();
     device_.environment = to_json(record_).dump();
     device_.latencies.clear();
     for (const Architecture& architecture : wanted_) {
@@ -335,9 +358,9 @@ class Collection {
   CounterChoice counters_;
   DeviceRuntime device_;
   CollectRecord record_;
-  CollectJournal journal_{options_.folder / folder_name() / "batch.json", space_};
+  CollectJournal journal_{options_.folder / device_.id / "batch.json", space_};
   CollectBatches batches_{options_, space_, runtime_, record_, journal_};
-  MeasurementOf measured_;
+  nasbench::ArchitectureMap<Measurement> measured_;
   std::vector<Measurement> others_;  ///< of the file, not asked for this time; kept
   std::unique_ptr<descriptor::CpuPin> pin_;
   bool stopped_ = false;

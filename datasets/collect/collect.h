@@ -92,10 +92,9 @@ DeviceRuntime described_device(const CollectOptions& options, const NetworkSpace
 /// middle option. In NAS-Bench-201 that is the cell of six 1×1 convolutions, of middling cost.
 Architecture sentinel_of(const nasbench::SearchSpace& space);
 
-/// The sentinel as records name it, and as it runs. Networks by name have that of NAS-Bench-201 in its own shape,
-/// whichever of them are measured: a file to which networks are added later keeps its sentinel.
+/// The sentinel as records name it. Networks by name have that of NAS-Bench-201 in its own shape, whichever of them are
+/// measured: a file to which networks are added later keeps its sentinel.
 std::string sentinel_name(const NetworkSpace& space);
-nasbench::Network sentinel_network(const NetworkSpace& space, const nasbench::NetworkShape& shape, int batch);
 
 /// Measures the architectures that DIR/<id>/latencies.csv does not have yet, then again those whose sentinel moved, and
 /// writes the device file. Measured batches are saved, with their sentinel, and what is measured of the batch in work

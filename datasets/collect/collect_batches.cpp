@@ -22,9 +22,8 @@ double lower_quartile(std::vector<double> values) {
 
 json rows_to_json(const std::vector<Measurement>& rows) {
   json list = json::array();
-  for (const Measurement& row : rows) {
-    const json sentinel = std::isnan(row.sentinel_ms) ? json() : json(row.sentinel_ms);
-    list.push_back({row.latency_ms, row.stddev_ms, row.runs, sentinel});
+  for (const Measurement& row : rows) {  // a sentinel that is NaN is written as null
+    list.push_back({row.latency_ms, row.stddev_ms, row.runs, row.sentinel_ms});
   }
   return list;
 }
@@ -104,33 +103,35 @@ std::vector<Measurement> CollectBatches::measure(const std::vector<Architecture>
                                                  const std::function<bool(std::size_t)>& go_on) {
   timer_.prepare_sentinel();
   const auto contention = options_.watch_contention ? options_.watch_contention() : nullptr;
-  CollectTimer::Turn turn;
+  std::vector<Measurement> rows;
+  double sentinel_ms = 0;
   if (options_.timing.rounds > 1) {
-    const CollectTimer::Steadiness steadiness = {[this](double sentinel_ms) { return steady(sentinel_ms); },
-                                                 [this](double spent_s) { return patient(spent_s); }};
+    const descriptor::MachineWatch watch = {
+        {}, [this](double took_ms) { return steady(took_ms); }, [this](double spent_s) { return patient(spent_s); }};
     const descriptor::TurnJournal journal = {
         journal_.turn(batch), [&](const descriptor::TurnProgress& done) { journal_.keep_turn(batch, done); }};
-    turn = timer_.in_turn(
-        batch, steadiness, [&] { return go_on(0); }, journal);
-    if (turn.rows.empty()) return {};
+    rows = timer_.in_turn(
+        batch, watch, [&] { return go_on(0); }, journal);
+    if (rows.empty()) return {};
+    sentinel_ms = rows.front().sentinel_ms;
     go_on(batch.size());
   } else {
-    turn.rows = journal_.rows(batch);
-    while (turn.rows.size() < batch.size()) {
-      turn.rows.push_back(timer_.architecture(batch[turn.rows.size()]));
-      journal_.keep_rows(batch, turn.rows);
-      if (!go_on(turn.rows.size())) break;
+    rows = journal_.rows(batch);
+    while (rows.size() < batch.size()) {
+      rows.push_back(timer_.architecture(batch[rows.size()]));
+      journal_.keep_rows(batch, rows);
+      if (!go_on(rows.size())) break;
     }
-    turn.sentinel_ms = timer_.sentinel_ms();
+    sentinel_ms = timer_.sentinel_ms();
   }
-  record_.sentinel_ms.push_back(turn.sentinel_ms);
+  record_.sentinel_ms.push_back(sentinel_ms);
   if (contention) {
     const descriptor::Contention seen = contention();
     record_.contention = record_.contention ? *record_.contention + seen : seen;
-    if (descriptor::contended(seen)) turn.sentinel_ms = std::numeric_limits<double>::quiet_NaN();
+    if (descriptor::contended(seen)) sentinel_ms = std::numeric_limits<double>::quiet_NaN();
   }
-  for (Measurement& row : turn.rows) row.sentinel_ms = turn.sentinel_ms;
-  return std::move(turn.rows);
+  for (Measurement& row : rows) row.sentinel_ms = sentinel_ms;
+  return rows;
 }
 
 CollectJournal::CollectJournal(std::filesystem::path file, const NetworkSpace& space)

@@ -8,10 +8,6 @@
 namespace tenshot::datasets {
 namespace {
 
-bool default_events(const std::vector<std::string>& events) {
-  return std::equal(events.begin(), events.end(), default_counters.begin(), default_counters.end());
-}
-
 /// Why the processor cannot count the events; empty when it can count some.
 std::string why_no_hardware_counters(const std::vector<std::string>& events) {
   try {
@@ -46,7 +42,7 @@ void measure_latencies(HardwareDescriptor& descriptor, const CollectOptions& opt
   for (const nasbench::Operator& op : space.operators(options.shape, options.runtime_options.batch)) {
     const std::string note = "operator " + op.name + " of " + std::to_string(op.key.channels()) + " channels";
     const CollectTimer::OperatorTiming timing =
-        timer.operator_between_looks(op, progress.steady, options.attempts, [&] { progress.step(note); });
+        timer.operator_between_looks(op, progress.steady, [&] { progress.step(note); });
     operators.push_back({op.name, op.key, timing.latency_ms, {}});
     sentinels_ms.push_back(timing.sentinel_ms);
     disturbed += timing.settled ? 0 : 1;
@@ -131,7 +127,9 @@ descriptor::OperatorCounts counted_by_simulation(const CollectOptions& options, 
 }  // namespace
 
 CounterChoice choose_counters(const DescriptorOptions& options) {
-  const bool simulation_can = default_events(options.events) && !options.program.empty();
+  const bool simulation_can =
+      std::equal(options.events.begin(), options.events.end(), default_counters.begin(), default_counters.end()) &&
+      !options.program.empty();
   if (options.counters == "auto") {
     const std::string why = why_no_hardware_counters(options.events);
     if (why.empty()) return {"perf_event", "counters of the processor"};

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/collect/collect_record.h"
+#include "descriptor/machine/energy_meter.h"
 #include "descriptor/machine/machine.h"
 #include "nasbench/support/elapsed.h"
 
@@ -11,17 +12,21 @@ namespace {
 
 using nlohmann::json;
 
+/// The sensors' own step of a few milliseconds counts little in a second, and the median of three visits outvotes one
+/// that something else disturbed.
+constexpr int visits_of_network = 3;
+constexpr double seconds_of_visit = 1;
+
 /// Energy of one run in each visit, mJ.
-std::vector<double> energies_of(descriptor::PreparedNetwork& network, descriptor::EnergyMeter& meter,
-                                const EnergyOptions& options) {
+std::vector<double> energies_of(descriptor::PreparedNetwork& network, descriptor::EnergyMeter& meter) {
   constexpr int warm_up_runs = 3;
   for (int run = 0; run < warm_up_runs; ++run) network.run();
   std::vector<double> energies_mj;
-  for (int visit = 0; visit < options.visits; ++visit) {
+  for (int visit = 0; visit < visits_of_network; ++visit) {
     meter.start();
     const Clock::time_point begin = Clock::now();
     double runs = 0;
-    while (seconds_since(begin) < options.seconds) {
+    while (seconds_since(begin) < seconds_of_visit) {
       network.run();
       ++runs;
     }
@@ -30,32 +35,26 @@ std::vector<double> energies_of(descriptor::PreparedNetwork& network, descriptor
   return energies_mj;
 }
 
-DeviceRuntime described(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,
-                        const descriptor::EnergySensors& sensors) {
-  DeviceRuntime device = described_device(options, space, runtime, Quantity::energy);
-  device.environment = json{
-      {"cpu", descriptor::cpu_model()},
-      {"runtime_version", runtime.version()},
-      {"kernel", descriptor::kernel_release()},
-      {"instruction_set", options.instruction_set},
-      {"weight_seed", options.runtime_options.weight_seed},
-      {"energy_source",
-       sensors.source}}.dump();
-  return device;
-}
-
 }  // namespace
 
-DeviceRuntime collect_energy(const CollectOptions& options, const NetworkSpace& space, const CollectProgress& progress,
-                             const EnergyOptions& energy, const descriptor::EnergySensors& sensors) {
+DeviceRuntime collect_energy(const CollectOptions& options, const NetworkSpace& space,
+                             const CollectProgress& progress) {
   if (options.architectures.empty()) throw InputError("no architectures to measure: give at least one");
+  const descriptor::EnergySensors sensors = descriptor::find_energy_sensors();
   descriptor::EnergyMeter meter(sensors);
   const auto runtime = descriptor::make_runtime(options.runtime);
-  DeviceRuntime device = described(options, space, *runtime, sensors);
+  DeviceRuntime device = described_device(options, space, *runtime, Quantity::energy);
+  const json conditions = {{"cpu", descriptor::cpu_model()},
+                           {"runtime_version", runtime->version()},
+                           {"kernel", descriptor::kernel_release()},
+                           {"instruction_set", options.instruction_set},
+                           {"weight_seed", options.runtime_options.weight_seed},
+                           {"energy_source", sensors.source}};
+  device.environment = conditions.dump();
   const std::filesystem::path folder = options.folder / device.id, file = folder / "device.json";
   if (std::filesystem::exists(file)) {
     DeviceRuntime found = read_device(folder, Quantity::energy).device;
-    require_measured_alike(found, device, json::parse(device.environment), file.string());
+    require_measured_alike(found, device, conditions, file.string());
     device.latencies = std::move(found.latencies);
   }
   const descriptor::CpuPin pin(options.runtime_options.threads);
@@ -72,9 +71,9 @@ DeviceRuntime collect_energy(const CollectOptions& options, const NetworkSpace& 
     }
     const nasbench::Network network = space.computation(architecture, options.shape, options.runtime_options.batch);
     const auto prepared = runtime->prepare(network, options.runtime_options);
-    const descriptor::Timing mj = descriptor::summarise(energies_of(*prepared, meter, energy));
+    const descriptor::Timing mj = descriptor::summarise(energies_of(*prepared, meter));
     if (!(mj.median_ms > 0)) {
-      throw Error(sensors.source + " counted nothing in " + std::to_string(energy.visits) + " visits of " +
+      throw Error(sensors.source + " counted nothing in " + std::to_string(visits_of_network) + " visits of " +
                   space.format(architecture) + "; give the networks more time");
     }
     device.latencies.push_back({architecture, mj.median_ms, mj.stddev_ms, mj.runs});

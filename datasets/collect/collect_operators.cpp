@@ -28,7 +28,7 @@ class OperatorCollection {
   }
 
   void measure(const NetworkToMeasure& network) {
-    const std::map<std::string, std::vector<int>> all = equal_nodes(network.network);
+    const std::vector<std::vector<int>> all = equal_nodes(network.network);
     const bool of_this = is_measured(network.name, network.network, all);
     if (of_this || is_measured("", network.network, all)) return;
     const auto prepared = runtime_.prepare(network.network, options_.runtime);
@@ -53,10 +53,9 @@ class OperatorCollection {
     return network + " " + format(op);
   }
 
-  bool is_measured(const std::string& name, const Network& network,
-                   const std::map<std::string, std::vector<int>>& all) const {
-    return std::all_of(all.begin(), all.end(), [&](const auto& entry) {
-      return measured_.count(key(name, operation(network, entry.second.front()))) > 0;
+  bool is_measured(const std::string& name, const Network& network, const std::vector<std::vector<int>>& all) const {
+    return std::all_of(all.begin(), all.end(), [&](const auto& nodes) {
+      return measured_.count(key(name, operation(network, nodes.front()))) > 0;
     });
   }
 
@@ -64,7 +63,7 @@ class OperatorCollection {
     return network.nodes[static_cast<std::size_t>(node)].operation;
   }
 
-  void measure_inside(const NetworkToMeasure& network, const std::map<std::string, std::vector<int>>& all,
+  void measure_inside(const NetworkToMeasure& network, const std::vector<std::vector<int>>& all,
                       descriptor::PreparedNetwork& prepared) {
     constexpr int warm_up = 3;  // beside the run that asked whether the runtime tells
     const Clock::time_point start = Clock::now();
@@ -72,7 +71,7 @@ class OperatorCollection {
     std::vector<std::vector<double>> runs;
     for (int run = 0; run < options_.runs; ++run) runs.push_back(prepared.run_timed());
     const double seconds = seconds_since(start) / static_cast<double>(all.size());
-    for (const auto& [line, nodes] : all) {
+    for (const std::vector<int>& nodes : all) {
       std::vector<double> times_ms;
       for (const std::vector<double>& run : runs) {
         for (const int node : nodes) times_ms.push_back(run[static_cast<std::size_t>(node)]);
@@ -83,8 +82,8 @@ class OperatorCollection {
     }
   }
 
-  void measure_apart(const NetworkToMeasure& network, const std::map<std::string, std::vector<int>>& all) {
-    for (const auto& [line, nodes] : all) {
+  void measure_apart(const NetworkToMeasure& network, const std::vector<std::vector<int>>& all) {
+    for (const std::vector<int>& nodes : all) {
       KernelRow row;
       row.kernel = nasbench::kernel_name(network.network, {nodes.front()});
       row.leading = operation(network.network, nodes.front());

@@ -4,7 +4,6 @@
 #include <ctime>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <unordered_set>
 
 #include "datasets/collect/collect.h"
 #include "descriptor/machine/instruction_set.h"
@@ -161,17 +160,13 @@ json to_json(const CollectRecord& record) {
   return environment;
 }
 
-CollectRecord record_from_json(const json& environment, const std::string& file) {
+CollectRecord record_of(const DeviceRuntime& device, const std::string& file) {
   try {
-    return read_record(environment);
+    return read_record(json::parse(device.environment));
   } catch (const json::exception& error) {
     throw InputError(file + ": its environment is not one that collect wrote (" + error.what() +
                      "), so its measurements cannot be continued; choose another folder or id");
   }
-}
-
-CollectRecord record_of(const DeviceRuntime& device) {
-  return record_from_json(json::parse(device.environment), "device '" + device.id + "'");
 }
 
 std::string to_text(const CollectRecord& record) {
@@ -192,28 +187,6 @@ std::string to_text(const CollectRecord& record) {
             rounded(100 * record.repeatability->within_10_percent, 1) + " % are within 10 %";
   }
   return text;
-}
-
-void require_same_conditions(const Conditions& found, const Conditions& wanted, const std::string& file) {
-  std::string different;
-  const auto compare = [&](const char* what, const std::string& was, const std::string& is) {
-    if (was != is) different += (different.empty() ? "" : "; ") + (what + (" '" + was) + "', asked for '" + is + "'");
-  };
-  compare("space", std::string(found.space->name()), std::string(wanted.space->name()));
-  compare("device", found.device.device, wanted.device.device);
-  compare("runtime", found.device.runtime, wanted.device.runtime);
-  compare("batch", std::to_string(found.device.batch), std::to_string(wanted.device.batch));
-  compare("threads", std::to_string(found.device.threads), std::to_string(wanted.device.threads));
-  compare("input shape", json(found.device.input_shape).dump(), json(wanted.device.input_shape).dump());
-  compare("classes", std::to_string(found.record.classes), std::to_string(wanted.record.classes));
-  compare("CPU", found.record.cpu, wanted.record.cpu);
-  compare("runtime version", found.record.runtime_version, wanted.record.runtime_version);
-  compare("instruction set", found.record.instruction_set, wanted.record.instruction_set);
-  compare("weight seed", std::to_string(found.record.weight_seed), std::to_string(wanted.record.weight_seed));
-  compare("timing", json(found.record.timing).dump(), json(wanted.record.timing).dump());
-  compare("sentinel", found.record.sentinel_architecture, wanted.record.sentinel_architecture);
-  if (different.empty()) return;
-  throw InputError(file + ": was measured with " + different + "; choose another folder or id, or the same settings");
 }
 
 void require_measured_alike(const DeviceRuntime& found, const DeviceRuntime& wanted, const json& conditions,
@@ -243,15 +216,11 @@ std::string utc_now() {
 }
 
 std::vector<Architecture> without_duplicates(const std::vector<Architecture>& architectures) {
-  std::unordered_set<Architecture, nasbench::ArchitectureHash> seen;
+  nasbench::ArchitectureSet seen;
   std::vector<Architecture> result;
   std::copy_if(architectures.begin(), architectures.end(), std::back_inserter(result),
                [&](const Architecture& architecture) { return seen.insert(architecture).second; });
   return result;
-}
-
-MachineState machine_state(int cpu) {
-  return {descriptor::load_average(), descriptor::cpu_frequency_mhz(cpu), descriptor::temperature_c()};
 }
 
 void require_instruction_set(const std::string& instruction_set) {

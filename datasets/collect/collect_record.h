@@ -70,23 +70,10 @@ struct CollectRecord {
 };
 
 nlohmann::json to_json(const CollectRecord& record);
-/// Throws InputError when `environment` is not of a collected device file; `file` is for its message.
-CollectRecord record_from_json(const nlohmann::json& environment, const std::string& file);
-
-/// The record of a collected device file. Throws InputError as record_from_json.
-CollectRecord record_of(const DeviceRuntime& device);
+/// Throws InputError when the environment is not of a collected device file; `file` is for its message.
+CollectRecord record_of(const DeviceRuntime& device, const std::string& file);
 /// What measuring cost and how repeatable it was, in one line: "timed runs 155.9 s, their loops 1.11 times that, …".
 std::string to_text(const CollectRecord& record);
-
-/// What a folder holds, or is to hold: measurements of which space, on which device-runtime, under which conditions.
-struct Conditions {
-  const NetworkSpace* space;
-  const DeviceRuntime& device;
-  const CollectRecord& record;
-};
-
-/// Throws InputError that names `file` and every condition under which `found` was measured that is not `wanted`'s.
-void require_same_conditions(const Conditions& found, const Conditions& wanted, const std::string& file);
 
 /// Throws InputError that names `file` and what differs: each of `conditions` that the environment of `found` does not
 /// hold with the same value, and whether the runtime, batch, threads or input shape differ.
@@ -97,8 +84,5 @@ void require_measured_alike(const DeviceRuntime& found, const DeviceRuntime& wan
 std::string utc_now();
 /// Each architecture once, where it comes first.
 std::vector<Architecture> without_duplicates(const std::vector<Architecture>& architectures);
-
-/// `cpu` is the processor whose frequency is asked for.
-MachineState machine_state(int cpu);
 
 }  // namespace tenshot::datasets

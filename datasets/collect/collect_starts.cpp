@@ -1,7 +1,7 @@
 #include "datasets/collect/collect_starts.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
-#include <unordered_set>
 
 #include "datasets/collect/collect_record.h"
 #include "datasets/collect/fresh_start.h"
@@ -195,18 +195,18 @@ class Starts {
   }
 
   FreshStart start(const fs::path& weights, const Architecture& architecture, bool empty) {
-    StartProcess process;
-    process.command = options_.command;
-    process.weights = weights;
-    process.empty = empty;
-    process.network = space_.search_space() != nullptr
-                          ? space_.format(architecture)
-                          : fs::absolute(nasbench::named_network(architecture).file).string();
-    process.output = folder() / "start.txt";
-    process.time_limit_s = options_.time_limit_s;
-    process.go_on = [&] { return !progress_ || progress_(done(), wanted_.size(), in_round()); };
+    descriptor::ChildProcess child;
+    child.command = options_.command;
+    child.command.insert(child.command.end(), {"--weights", weights.string()});
+    if (empty) child.command.emplace_back("--empty");
+    child.command.push_back(space_.search_space() != nullptr
+                                ? space_.format(architecture)
+                                : fs::absolute(nasbench::named_network(architecture).file).string());
+    child.output = folder() / "start.txt";
+    child.time_limit_s = options_.time_limit_s;
+    child.go_on = [&] { return !progress_ || progress_(done(), wanted_.size(), in_round()); };
     try {
-      return start_in_process(process);
+      return start_in_process(child);
     } catch (const Interrupted&) {
       stop();
     }
@@ -217,7 +217,11 @@ class Starts {
   bool enough(const std::vector<FreshStart>& starts) const {
     if (starts.size() < static_cast<std::size_t>(options_.minimum_starts)) return false;
     if (starts.size() >= static_cast<std::size_t>(options_.maximum_starts)) return true;
-    return median_within(options_.relative_precision, starts, options_.quantity);
+    std::vector<double> values;
+    for (const FreshStart& one : starts) {
+      values.push_back(options_.quantity == Quantity::cold ? one.cold_ms : one.peak_memory_mib.value_or(std::nan("")));
+    }
+    return descriptor::precise_enough(std::move(values), options_.relative_precision);
   }
 
   /// What a start reads: the network's weights, or all of it as an ONNX file.
@@ -242,10 +246,7 @@ class Starts {
 
   /// Starts of a network in this round, with those of the rounds before it.
   StartSample starts_of(const Architecture& architecture, const nasbench::Network& network, bool empty) {
-    StartSample starts;
-    if (!empty) {
-      for (const FreshStart& kept : journal_->of(architecture)) starts.add(kept);
-    }
+    StartSample starts = empty ? StartSample() : journal_->of(architecture);
     const fs::path weights = folder() / "model.weights";
     const PassingFile file(weights);
     if (!enough_for_now(starts)) write_start_file(weights, network);
@@ -332,7 +333,7 @@ class Starts {
   std::vector<Architecture> wanted_;
   StartTable starts_;
   std::unique_ptr<StartJournal> journal_;  ///< of starts in rounds
-  std::unordered_set<Architecture, nasbench::ArchitectureHash> left_out_;
+  nasbench::ArchitectureSet left_out_;
   int round_ = 1;
   std::size_t visits_ = 0;
   DeviceRuntime device_;

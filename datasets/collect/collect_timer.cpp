@@ -46,12 +46,6 @@ std::string sentinel_name(const NetworkSpace& space) {
   return "nasbench201 " + sentinel_name(nasbench::nasbench201());
 }
 
-nasbench::Network sentinel_network(const NetworkSpace& space, const nasbench::NetworkShape& shape, int batch) {
-  if (const auto* decided = space.search_space()) return space.computation(sentinel_of(*decided), shape, batch);
-  const nasbench::SearchSpace& own = nasbench::nasbench201();
-  return sentinel_network(own, own.default_shape(), batch);
-}
-
 CollectTimer::CollectTimer(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,
                            CollectRecord& record)
     : options_(options), space_(space), runtime_(runtime), record_(record) {}
@@ -64,11 +58,11 @@ Measurement CollectTimer::architecture(const Architecture& architecture) {
 
 CollectTimer::OperatorTiming CollectTimer::operator_between_looks(const nasbench::Operator& op,
                                                                   const std::function<bool(double)>& steady,
-                                                                  int attempts, const std::function<void()>& step) {
+                                                                  const std::function<void()>& step) {
   const auto network = prepared(op.graph);
   OperatorTiming best;
   double before_ms = sentinel_ms();
-  for (int attempt = 0; attempt < std::max(attempts, 1) && !best.settled; ++attempt) {
+  for (int attempt = 0; attempt < options_.attempts && !best.settled; ++attempt) {
     step();
     const double latency_ms = timed(*network, operator_timing(options_.timing)).median_ms;
     const double after_ms = sentinel_ms(), slower_ms = std::max(before_ms, after_ms);
@@ -86,34 +80,28 @@ double CollectTimer::sentinel_ms() {
   return timing.median_ms;
 }
 
-CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
-                                         const std::function<bool()>& go_on, const descriptor::TurnJournal& journal) {
-  std::vector<Maker> makers;
-  for (const Architecture& architecture : architectures) {
-    makers.emplace_back([this, &architecture] { return runnable(architecture); });
+std::vector<Measurement> CollectTimer::in_turn(const std::vector<Architecture>& architectures,
+                                               const descriptor::MachineWatch& watch,
+                                               const std::function<bool()>& go_on,
+                                               const descriptor::TurnJournal& journal) {
+  const auto make = [&](std::size_t i) { return runnable(architectures[i]); };
+  const descriptor::TurnTimings found =
+      timed_in_turn(architectures.size(), make, options_.timing, watch, go_on, journal);
+  std::vector<Measurement> rows;
+  for (const descriptor::Timing& timing : found.networks) {
+    rows.push_back({architectures[rows.size()], timing.median_ms, timing.stddev_ms, timing.runs, found.sentinel_ms});
   }
-  const descriptor::TurnTimings found = timed_in_turn(makers, options_.timing, steadiness, go_on, journal);
-  if (found.networks.empty()) return {};
-  Turn turn;
-  for (std::size_t i = 0; i < architectures.size(); ++i) {
-    const descriptor::Timing& timing = found.networks[i];
-    turn.rows.push_back({architectures[i], timing.median_ms, timing.stddev_ms, timing.runs});
-  }
-  turn.sentinel_ms = found.sentinel_ms;
-  return turn;
+  return rows;
 }
 
 CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& chains,
                                                  const std::function<void()>& step) {
-  std::vector<Maker> makers;
-  for (const ChainGraph& chain : chains) {
-    makers.emplace_back([this, &chain] { return prepared(chain.graph); });
-  }
+  const auto make = [&](std::size_t i) { return prepared(chains[i].graph); };
   const auto go_on = [&step] {
     step();
     return true;
   };
-  const descriptor::TurnTimings found = timed_in_turn(makers, chain_timing(options_.timing), {}, go_on);
+  const descriptor::TurnTimings found = timed_in_turn(chains.size(), make, chain_timing(options_.timing), {}, go_on);
   std::vector<ChainLatency> latencies;
   for (std::size_t i = 0; i < chains.size(); ++i) {
     latencies.push_back({chains[i].network, found.networks[i].median_ms});
@@ -123,8 +111,11 @@ CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& 
 
 void CollectTimer::prepare_sentinel() {
   if (sentinel_) return;
-  const int batch = options_.runtime_options.batch;
-  sentinel_ = runtime_.prepare(sentinel_network(space_, options_.shape, batch), options_.runtime_options);
+  const nasbench::SearchSpace* decided = space_.search_space();
+  const nasbench::SearchSpace& space = decided != nullptr ? *decided : nasbench::nasbench201();
+  const nasbench::NetworkShape shape = decided != nullptr ? options_.shape : space.default_shape();
+  sentinel_ = runtime_.prepare(space.computation(sentinel_of(space), shape, options_.runtime_options.batch),
+                               options_.runtime_options);
 }
 
 std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::runnable(const Architecture& architecture) {
@@ -147,20 +138,20 @@ std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::prepared(const nasben
   return network;
 }
 
-descriptor::TurnTimings CollectTimer::timed_in_turn(const std::vector<Maker>& makers,
+descriptor::TurnTimings CollectTimer::timed_in_turn(std::size_t count, const Maker& make,
                                                     const descriptor::TimingOptions& timing,
-                                                    const Steadiness& steadiness, const std::function<bool()>& go_on,
+                                                    descriptor::MachineWatch watch, const std::function<bool()>& go_on,
                                                     const descriptor::TurnJournal& journal) {
   prepare_sentinel();
+  watch.sentinel = [this] { sentinel_->run(); };
   std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
   std::vector<std::function<void()>> runs;
-  for (const Maker& make : makers) {
-    networks.push_back(make());
+  for (std::size_t i = 0; i < count; ++i) {
+    networks.push_back(make(i));
     runs.emplace_back([network = networks.back().get()] { network->run(); });
     if (!go_on()) return {};
   }
-  descriptor::TurnTimings found = descriptor::measure_in_turn(
-      runs, timing, {[this] { sentinel_->run(); }, steadiness.steady, steadiness.patient}, go_on, journal);
+  descriptor::TurnTimings found = descriptor::measure_in_turn(runs, timing, watch, go_on, journal);
   for (const descriptor::Timing& network : found.networks) record_cost(network);
   record_.sentinel_s += found.sentinel_s;
   record_.disturbed_visits += found.thrown_away;

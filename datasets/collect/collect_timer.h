@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -34,36 +35,29 @@ class CollectTimer {
 
   /// Throws CannotRun.
   Measurement architecture(const Architecture& architecture);
-  /// An operator between two looks at the sentinel, `attempts` times at most, until neither says that the machine is
-  /// disturbed; the attempt with the fastest slower look. `step` is called before each and throws to stop.
+  /// An operator between two looks at the sentinel, as often as the options have attempts at most, until neither says
+  /// that the machine is disturbed; the attempt with the fastest slower look. `step` is called before each and throws
+  /// to stop.
   struct OperatorTiming {
     double latency_ms = 0;
     double sentinel_ms = 0;  ///< the slower look
     bool settled = false;
   };
   OperatorTiming operator_between_looks(const nasbench::Operator& op, const std::function<bool(double)>& steady,
-                                        int attempts, const std::function<void()>& step);
+                                        const std::function<void()>& step);
 
-  /// When the machine is undisturbed by what the sentinel takes, and for how long to come back later when it is not
-  /// (descriptor::MachineWatch).
-  struct Steadiness {
-    std::function<bool(double sentinel_ms)> steady;
-    std::function<bool(double visit_s)> patient;
-  };
-  /// Architectures measured in turn over the rounds of the options, between looks at the sentinel. Empty when `go_on`,
-  /// asked many times a second, said no; what was measured until then is in the journal. Throws CannotRun.
-  struct Turn {
-    std::vector<Measurement> rows;
-    double sentinel_ms = 0;
-  };
-  Turn in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
-               const std::function<bool()>& go_on, const descriptor::TurnJournal& journal);
+  /// Architectures measured in turn over the rounds of the options, between looks at the sentinel, which `watch` does
+  /// not name. Empty when `go_on`, asked many times a second, said no; what was measured until then is in the journal.
+  /// Throws CannotRun.
+  std::vector<Measurement> in_turn(const std::vector<Architecture>& architectures,
+                                   const descriptor::MachineWatch& watch, const std::function<bool()>& go_on,
+                                   const descriptor::TurnJournal& journal);
 
   /// What operations cost inside a network: chains and their surroundings measured in turn, so that a machine that
   /// changes its speed changes both, whatever the rounds of the options. `step` is called many times a second and
   /// throws to stop.
   struct InNetwork {
-    std::vector<OperationLatency> operations;
+    std::vector<OperatorProfile> operations;
     double sentinel_ms = 0;
   };
   InNetwork in_network(const std::vector<ChainGraph>& chains, const std::function<void()>& step);
@@ -77,10 +71,10 @@ class CollectTimer {
   std::unique_ptr<descriptor::PreparedNetwork> prepared(const nasbench::Network& graph);
   /// The network of an architecture, which has run once. Throws CannotRun.
   std::unique_ptr<descriptor::PreparedNetwork> runnable(const Architecture& architecture);
-  /// Times what each of `makers` prepares, in turn; without networks once `go_on` said no.
-  using Maker = std::function<std::unique_ptr<descriptor::PreparedNetwork>()>;
-  descriptor::TurnTimings timed_in_turn(const std::vector<Maker>& makers, const descriptor::TimingOptions& timing,
-                                        const Steadiness& steadiness, const std::function<bool()>& go_on,
+  /// Times the networks below `count` that `make` prepares, in turn; without networks once `go_on` said no.
+  using Maker = std::function<std::unique_ptr<descriptor::PreparedNetwork>(std::size_t)>;
+  descriptor::TurnTimings timed_in_turn(std::size_t count, const Maker& make, const descriptor::TimingOptions& timing,
+                                        descriptor::MachineWatch watch, const std::function<bool()>& go_on,
                                         const descriptor::TurnJournal& journal = {});
   descriptor::Timing timed(descriptor::PreparedNetwork& network, const descriptor::TimingOptions& timing);
   void record_cost(const descriptor::Timing& timing);

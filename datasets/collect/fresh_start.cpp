@@ -7,7 +7,6 @@
 
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
-#include "descriptor/machine/child_process.h"
 #include "descriptor/runtimes/opencv_dnn.h"
 #include "descriptor/timing/contention.h"
 #include "nasbench/support/elapsed.h"
@@ -47,20 +46,19 @@ descriptor::Timing summary_of(const std::vector<FreshStart>& starts, double Fres
 bool reads_onnx(const descriptor::Runtime& runtime) { return runtime.name() == descriptor::opencv_runtime_name; }
 
 FreshStart start_network(const descriptor::Runtime& runtime, const nasbench::Network& network,
-                         const StartRequest& request) {
+                         descriptor::RuntimeOptions options, const std::filesystem::path& weights, int warm_runs) {
   FreshStart start;
-  start.cached = descriptor::drop_from_page_cache(request.weights);
+  start.cached = descriptor::drop_from_page_cache(weights);
   descriptor::ContentionOptions watched;
   watched.software_counts = false;  // the runtime starts threads
   const descriptor::ContentionWatch watch(watched);
 
-  descriptor::RuntimeOptions options = request.options;
   const Clock::time_point begin = Clock::now();
   std::string onnx;
   if (reads_onnx(runtime)) {
-    onnx = read_file(request.weights);
+    onnx = read_file(weights);
   } else {
-    options.weights = descriptor::read_weights_file(request.weights, network);
+    options.weights = descriptor::read_weights_file(weights, network);
   }
   const Clock::time_point loaded = Clock::now();
   const auto prepared =
@@ -76,11 +74,7 @@ FreshStart start_network(const descriptor::Runtime& runtime, const nasbench::Net
   start.first_ms = milliseconds(ready, first);
   start.cold_ms = milliseconds(begin, first);
   std::vector<double> warm_ms;
-  for (int run = 0; run < request.warm_runs; ++run) {
-    const Clock::time_point from = Clock::now();
-    prepared->run();
-    warm_ms.push_back(milliseconds(from, Clock::now()));
-  }
+  for (int run = 0; run < warm_runs; ++run) warm_ms.push_back(time_ms([&] { prepared->run(); }));
   if (!warm_ms.empty()) start.warm_ms = descriptor::summarise(std::move(warm_ms)).median_ms;
   start.peak_memory_mib = descriptor::peak_memory_mib();
   return start;
@@ -112,15 +106,7 @@ nasbench::Network empty_network(const nasbench::Network& like) {
   return empty;
 }
 
-FreshStart start_in_process(const StartProcess& process) {
-  descriptor::ChildProcess child;
-  child.command = process.command;
-  child.command.insert(child.command.end(), {"--weights", process.weights.string()});
-  if (process.empty) child.command.emplace_back("--empty");
-  child.command.push_back(process.network);
-  child.output = process.output;
-  child.time_limit_s = process.time_limit_s;
-  child.go_on = process.go_on;
+FreshStart start_in_process(const descriptor::ChildProcess& child) {
   const PassingFile output(child.output);
   descriptor::run_child(child);
   const std::string text = read_file(child.output);
@@ -132,10 +118,8 @@ FreshStart start_in_process(const StartProcess& process) {
   }
 }
 
-const std::vector<std::string>& StartTable::parts() const {
-  static const std::vector<std::string> of_cold = {"load_ms", "prepare_ms", "first_ms", "warm_ms", "memory_mib"};
-  static const std::vector<std::string> none;
-  return quantity_ == Quantity::cold ? of_cold : none;
+StartTable::StartTable(Quantity quantity) : quantity_(quantity) {
+  if (quantity == Quantity::cold) parts_ = {"load_ms", "prepare_ms", "first_ms", "warm_ms", "memory_mib"};
 }
 
 void StartTable::add(const Architecture& architecture, StartRow row) {
@@ -158,14 +142,14 @@ void StartTable::read(const std::filesystem::path& file, const NetworkSpace& spa
     row.value.median_ms = number(value);
     row.value.stddev_ms = number(spread);
     row.value.runs = static_cast<std::int64_t>(number("runs"));
-    for (const std::string& part : parts()) row.parts.push_back(number(part));
+    for (const std::string& part : parts_) row.parts.push_back(number(part));
     if (row.value.median_ms > 0) add(*architecture, std::move(row));
   }
 }
 
 std::string StartTable::to_csv(const NetworkSpace& space) const {
   std::string text = "architecture," + column(quantity_) + "," + column("stddev", quantity_) + ",runs";
-  for (const std::string& part : parts()) text += "," + part;
+  for (const std::string& part : parts_) text += "," + part;
   text += "\n";
   for (const Architecture& architecture : order_) {
     const StartRow& row = rows_.at(architecture);
@@ -184,22 +168,6 @@ std::vector<Measurement> StartTable::measurements() const {
     rows.push_back({architecture, value.median_ms, value.stddev_ms, value.runs});
   }
   return rows;
-}
-
-void StartSample::add(const FreshStart& start) {
-  all.push_back(start);
-  if (!start.contended) quiet.push_back(start);
-}
-
-bool median_within(double relative_precision, const std::vector<FreshStart>& starts, Quantity quantity) {
-  std::vector<double> values;
-  for (const FreshStart& one : starts) {
-    values.push_back(quantity == Quantity::cold ? one.cold_ms : one.peak_memory_mib.value_or(std::nan("")));
-  }
-  std::sort(values.begin(), values.end());
-  const descriptor::Interval interval = descriptor::median_interval(values);
-  const double median = descriptor::summarise(std::move(values)).median_ms;
-  return std::max(interval.upper - median, median - interval.lower) <= relative_precision * median;
 }
 
 StartRow row_of(const std::vector<FreshStart>& starts, const std::vector<double>& memory_mib, Quantity quantity) {
@@ -224,20 +192,20 @@ StartJournal::StartJournal(std::filesystem::path file, const NetworkSpace& space
     try {
       const nlohmann::json entry = parse_json(line, file_.string());
       const Architecture architecture = space_.parse(entry.at("architecture").get<std::string>());
-      starts_[architecture].push_back(start_from_json(entry.at("start")));
+      starts_[architecture].add(start_from_json(entry.at("start")));
     } catch (const Error&) {  // half a line, of a process that was killed
     } catch (const nlohmann::json::exception&) {
     }
   }
 }
 
-std::vector<FreshStart> StartJournal::of(const Architecture& architecture) const {
+StartSample StartJournal::of(const Architecture& architecture) const {
   const auto found = starts_.find(architecture);
-  return found == starts_.end() ? std::vector<FreshStart>() : found->second;
+  return found == starts_.end() ? StartSample() : found->second;
 }
 
 void StartJournal::add(const Architecture& architecture, const FreshStart& start) {
-  starts_[architecture].push_back(start);
+  starts_[architecture].add(start);
   // The line ends before it, too: half a line that stands at the end of the file must not spoil this one.
   const nlohmann::json entry = {{"architecture", space_.format(architecture)}, {"start", to_json(start)}};
   std::ofstream stream(file_, std::ios::app);

@@ -83,7 +83,6 @@ void add(std::map<std::string, PerfStatCount>& counts, const std::string& event,
   if (is_new) return;
   PerfStatCount& sum = place->second;  // the same event of another core type
   if (more.count) sum.count = sum.count.value_or(0) + *more.count;
-  if (sum.count) sum.missing.clear();
   sum.running_percent = std::min(sum.running_percent, more.running_percent);
 }
 
@@ -130,17 +129,13 @@ std::vector<double> times_from_lines(std::string_view text, const std::string& f
 }
 
 std::vector<double> times_from_perf_test(std::string_view text, const std::string& file) {
-  constexpr int fields_after_time = 3;  // counted from the right: the model's name may hold commas
+  constexpr std::size_t after_model = 4;  // fields, counted from the right: the model's name may hold commas
   constexpr double ms_per_s = 1000;
   std::vector<double> times;
   for (const std::string_view line : split(text, '\n')) {
-    std::size_t end = line.size();
-    int fields = 0;
-    for (; fields < fields_after_time && end != std::string::npos && end != 0; ++fields) end = line.rfind(',', end - 1);
-    if (fields < fields_after_time || end == std::string::npos || end == 0) continue;
-    const std::size_t begin = line.rfind(',', end - 1);
-    if (begin == std::string::npos) continue;
-    const std::optional<double> seconds = parse_number(line.substr(begin + 1, end - begin - 1));
+    const std::vector<std::string_view> fields = split(line, ',');
+    if (fields.size() <= after_model) continue;
+    const std::optional<double> seconds = parse_number(fields[fields.size() - after_model]);
     if (seconds) times.push_back(*seconds * ms_per_s);
   }
   return checked(std::move(times), file);
@@ -158,13 +153,8 @@ std::map<std::string, PerfStatCount> parse_perf_stat(std::string_view text) {
     if (event == fields.end() || at < 2 || at > 3) continue;
     PerfStatCount count;
     count.running_percent = percent_of(fields, at);
-    if (fields[0].size() > 2 && fields[0].front() == '<' && fields[0].back() == '>') {
-      count.missing = fields[0].substr(1, fields[0].size() - 2);
-    } else {
-      count.count = number_of(fields, 0, at - 1);
-      if (count.count && !(std::isfinite(*count.count) && *count.count >= 0)) count.count.reset();
-      if (!count.count) count.missing = "unreadable";
-    }
+    count.count = number_of(fields, 0, at - 1);  // no number: "<not supported>", "<not counted>"
+    if (count.count && !(std::isfinite(*count.count) && *count.count >= 0)) count.count.reset();
     add(counts, plain_event(fields[at]), count);
   }
   return counts;

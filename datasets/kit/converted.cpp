@@ -23,6 +23,15 @@ constexpr std::array formats = {Format{"tflite", ""}, Format{"param", "bin"}, Fo
                                 Format{"rknn", ""},   Format{"dlc", ""},      Format{"mnn", ""},    Format{"om", ""},
                                 Format{"hef", ""},    Format{"nb", ""},       Format{"tmfile", ""}};
 
+/// "tflite, param + bin, …"
+std::string converted_formats() {
+  std::vector<std::string> suffixes;
+  for (const Format& format : formats) {
+    suffixes.push_back(std::string(format.suffix) + (format.second.empty() ? "" : " + " + std::string(format.second)));
+  }
+  return joined(suffixes);
+}
+
 /// The id of the empty model, which quantities.sh compares the memory of others with.
 constexpr std::string_view empty_model = "empty";
 
@@ -174,14 +183,6 @@ std::string converted_line(const std::string& line, const std::vector<Copied>& c
 }
 
 }  // namespace
-
-std::string converted_formats() {
-  std::vector<std::string> suffixes;
-  for (const Format& format : formats) {
-    suffixes.push_back(std::string(format.suffix) + (format.second.empty() ? "" : " + " + std::string(format.second)));
-  }
-  return joined(suffixes);
-}
 
 ConvertedSummary add_converted(const fs::path& folder, const fs::path& converted) {
   const KitManifest manifest = read_kit_manifest(folder);

@@ -16,9 +16,6 @@ struct ConvertedSummary {
   std::vector<std::string> passed_over;  ///< names of files that are no converted models
 };
 
-/// "tflite, param + bin, …": the suffixes of the formats that add_converted() knows.
-std::string converted_formats();
-
 /// Copies the files of `converted` (the top of that folder) that a user made of the models of the kit in `folder` into
 /// its folder `converted/`, and notes them with their SHA-256 in `converted.tsv`, for measure.sh, and in the manifest.
 /// A file belongs to the model whose id it has (`arch_01.tflite` of `models/arch_01.onnx`), or whose network's name.

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <unordered_map>
 
 #include "datasets/pool/joined_pools.h"
 #include "nasbench/support/median.h"
@@ -19,7 +18,7 @@ struct Values {
 
 Values values_by_network(const std::vector<MeasuredSource>& sources) {
   Values values;
-  std::unordered_map<nasbench::Architecture, std::size_t, nasbench::ArchitectureHash> place;
+  nasbench::ArchitectureMap<std::size_t> place;
   for (std::size_t s = 0; s < sources.size(); ++s) {
     for (std::size_t i = 0; i < sources[s].architectures.size(); ++i) {
       const nasbench::Architecture& architecture = sources[s].architectures[i];

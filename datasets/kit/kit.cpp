@@ -223,10 +223,10 @@ KitSummary write_kit(const fs::path& folder, const KitRequest& request,
   }
   summary.models = manifest.models.size();
   write_file_atomically(folder / "empty.onnx", empty_model(sources, request));
-  for (const KitFile& file : kit_files()) {
+  for (const ShippedFile& file : kit_files()) {
     const fs::path path = folder / file.name;
     write_file_atomically(path, file.content);
-    if (file.executable) {
+    if (path.extension() == ".sh") {
       fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                       fs::perm_options::add);
     }

@@ -14,9 +14,6 @@
 
 namespace tenshot::datasets {
 
-using nasbench::Architecture;
-using nasbench::NetworkSpace;
-
 constexpr std::string_view kit_format = "tenshot.kit/1";
 
 /// One model of a measurement kit.

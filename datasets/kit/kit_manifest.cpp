@@ -71,13 +71,6 @@ std::string shapes_text(const std::vector<nasbench::NetworkInput>& inputs) {
   return text;
 }
 
-ChainNetwork read_surroundings(const JsonReader& reader) {
-  ChainNetwork network;
-  const int channels = reader.whole_number("channels", 0, 0), resolution = reader.whole_number("resolution", 0, 0);
-  network.key.input = {1, channels, resolution, resolution};
-  return network;
-}
-
 ChainNetwork read_chain(const JsonReader& reader, const NetworkSpace& space) {
   ChainNetwork network;
   network.operation = reader.text_that("name", "the operator's name", is_filled);
@@ -117,7 +110,9 @@ KitModel read_model(const JsonReader& reader, const NetworkSpace& space) {
     return model;
   }
   if (const auto surroundings = reader.object("surroundings")) {
-    model.chain = read_surroundings(*surroundings);
+    const int channels = surroundings->whole_number("channels", 0, 0);
+    const int resolution = surroundings->whole_number("resolution", 0, 0);
+    model.chain = ChainNetwork{"", {{1, channels, resolution, resolution}, {}}, 0};
     return model;
   }
   const json& text = reader.require("architecture", "an architecture, 'operator', 'chain' or 'surroundings'");

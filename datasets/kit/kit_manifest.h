@@ -2,10 +2,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "datasets/kit/kit.h"
+#include "nasbench/support/files.h"
 
 /// What a kit's folder says of its models; for the sources of the kit only.
 
@@ -20,14 +20,7 @@ nlohmann::json manifest_json(const KitManifest& manifest);
 /// models.tsv: the same, a model a line, for a shell.
 std::string models_table(const KitManifest& manifest);
 
-/// A file of datasets/kit/board/ that goes into every kit as it is.
-struct KitFile {
-  std::string_view name;
-  std::string_view content;
-  bool executable = false;
-};
-
-/// Built into the library, so that a program without its source tree can write kits.
-const std::vector<KitFile>& kit_files();
+/// The files of datasets/kit/board/, which go into every kit as they are.
+const std::vector<ShippedFile>& kit_files();
 
 }  // namespace tenshot::datasets

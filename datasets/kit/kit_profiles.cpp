@@ -59,14 +59,6 @@ std::string KitProfiles::summary() const {
   return text;
 }
 
-std::vector<OperatorLatency> KitProfiles::latencies() const {
-  std::vector<OperatorLatency> latencies;
-  for (const KernelRow& row : rows) {
-    if (row.latency_ms > 0) latencies.push_back({row.leading, row.latency_ms, row.purpose});
-  }
-  return latencies;
-}
-
 KitProfiles read_kit_profiles(const fs::path& folder) {
   const KitManifest manifest = read_kit_manifest(folder);
   KitProfiles profiles;

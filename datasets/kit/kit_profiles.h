@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "datasets/operators/kernel_table.h"
-#include "datasets/tables/operator_latencies.h"
 
 namespace tenshot::datasets {
 
@@ -22,8 +21,6 @@ struct KitProfiles {
 
   /// "412 of 430 layers of 10 networks are known operators, 96 % of the time; 18 are not: copies, or of other names".
   std::string summary() const;
-  /// The rows that have a time.
-  std::vector<OperatorLatency> latencies() const;
 };
 
 /// Reads results/ID/profile.json and profile.txt of the kit in `folder` and matches them to the operators of its

@@ -58,7 +58,7 @@ class Reader {
     }
     message += (model == nullptr ? "" : ": ") + std::string(name(problem));
     message += (detail.empty() ? "" : ": " + detail) + (left_out ? "; left out" : "");
-    results_.findings.push_back({problem, model == nullptr ? "" : model->id, detail, left_out, std::move(message)});
+    results_.findings.push_back({problem, std::move(message)});
   }
 
   /// A model whose measurement is not used.

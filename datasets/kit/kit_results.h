@@ -31,11 +31,8 @@ constexpr double kit_tolerated_spread = 0.1;
 
 struct KitFinding {
   KitProblem problem = KitProblem::not_measured;
-  std::string model;  ///< its id; empty for the kit as a whole
-  std::string detail;
-  bool left_out = false;  ///< its measurement is not used; otherwise it is, and this is a warning
-
-  /// "arch_03 (|nor_conv_3x3~0|+…): not measured; left out"
+  /// "arch_03 (|nor_conv_3x3~0|+…): not measured; left out". A measurement that is not left out is used, and this is a
+  /// warning.
   std::string message;
 };
 

@@ -34,7 +34,7 @@ void add_profiles(const fs::path& path, MeasuredSource& source) {
   source.profile_remarks = std::move(profiles.problems);
   if (profiles.networks == 0) return;
   source.profile_remarks.push_back(path.string() + ": " + profiles.summary());
-  source.operator_latencies = profiles.latencies();
+  source.operator_latencies = operators_in_networks(profiles.rows);
 }
 
 MeasuredSource read_kit(const fs::path& path, const NetworkSpace& space, Quantity quantity) {
@@ -71,7 +71,6 @@ MeasuredSource read_csv(const fs::path& path, const NetworkSpace& space, Quantit
   if (read.rows.empty()) throw_nothing_usable(path.string(), "measurement", read.findings, space);
   MeasuredSource source;
   set_rows(source, read.rows);
-  source.whole_milliseconds = read.whole_milliseconds;
   source.findings = std::move(read.findings);
   return source;
 }

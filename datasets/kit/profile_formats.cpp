@@ -78,10 +78,7 @@ std::vector<LayerTime> of_onnxruntime(const json& events, const std::string& fil
     const json& event = events[i];
     if (!event.is_object() || text_of(event, "cat") != "Node") continue;
     std::string name = text_of(event, "name");
-    if (name.size() <= kernel_suffix.size() ||
-        name.compare(name.size() - kernel_suffix.size(), kernel_suffix.size(), kernel_suffix) != 0) {
-      continue;  // fences
-    }
+    if (name.size() == kernel_suffix.size() || !ends_with(name, kernel_suffix)) continue;  // fences
     name.resize(name.size() - kernel_suffix.size());
     const auto args = event.find("args");
     const json described = args != event.end() && args->is_object() ? *args : json::object();
@@ -110,8 +107,6 @@ double number_in(const std::vector<std::string>& fields, std::size_t column, con
 }
 
 constexpr std::string_view delegate_prefix = "Delegate/";
-
-bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
 /// What a delegate such as XNNPACK executed stands beside the row of the delegate as a whole, which is then their sum.
 void leave_out_delegates(std::vector<LayerTime>& layers) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::datasets {
@@ -12,12 +13,8 @@ using nasbench::Network;
 using nasbench::OperatorKind;
 using Names = std::unordered_map<std::string, int>;
 
-bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-
 void drop_end(std::string& text, std::string_view end) {
-  if (text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0) {
-    text.resize(text.size() - end.size());
-  }
+  if (text.size() > end.size() && ends_with(text, end)) text.resize(text.size() - end.size());
 }
 
 /// TensorRT 10 calls a layer that its compiler made of "conv1" "conv1_myl0_4".
@@ -231,7 +228,7 @@ MatchedProfile match_profile(const std::vector<LayerTime>& layers, const Network
 
 std::vector<KernelRow> operator_rows(const MatchedProfile& matched, const Network& network, const std::string& name) {
   std::vector<KernelRow> rows;
-  for (const auto& [line, nodes] : equal_nodes(network)) {
+  for (const std::vector<int>& nodes : equal_nodes(network)) {
     std::vector<double> times_ms;
     for (const int node : nodes) {
       if (const auto& ms = matched.node_ms[static_cast<std::size_t>(node)]) times_ms.push_back(*ms);

@@ -1,6 +1,7 @@
 #include "datasets/operators/kernel_table.h"
 
 #include <cmath>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -129,14 +130,16 @@ class Reader {
 
 }  // namespace
 
-std::map<std::string, std::vector<int>> equal_nodes(const nasbench::Network& network) {
+std::vector<std::vector<int>> equal_nodes(const nasbench::Network& network) {
   std::map<std::string, std::vector<int>> nodes;
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {
     const OperatorSpecification& op = network.nodes[i].operation;
     const bool moves_nothing = op.kind == nasbench::OperatorKind::reshape;
     if (!moves_nothing && !op.inputs.empty()) nodes[format(op)].push_back(static_cast<int>(i));
   }
-  return nodes;
+  std::vector<std::vector<int>> lists;
+  for (auto& [line, equal] : nodes) lists.push_back(std::move(equal));
+  return lists;
 }
 
 KernelRow profiled_row(const nasbench::Network& network, int node, const std::string& name,
@@ -181,11 +184,11 @@ std::vector<KernelRow> read_kernel_table(const std::filesystem::path& path) {
   return parse_kernel_table(read_file(path), name_in_messages(path));
 }
 
-std::vector<OperatorLatency> read_operators_in_networks(const std::filesystem::path& file) {
+std::vector<OperatorLatency> operators_in_networks(const std::vector<KernelRow>& rows) {
   std::vector<OperatorLatency> latencies;
-  for (KernelRow& row : read_kernel_table(file)) {
+  for (const KernelRow& row : rows) {
     if (row.isolation != profiled_isolation || !row.refused.empty()) continue;
-    latencies.push_back({std::move(row.leading), row.latency_ms, std::move(row.purpose)});
+    latencies.push_back({row.leading, row.latency_ms, row.purpose});
   }
   return latencies;
 }

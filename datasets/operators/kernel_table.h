@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +26,9 @@ struct KernelRow {
 /// KernelRow::isolation of what the runtime itself told of an operator inside its network.
 inline constexpr const char* profiled_isolation = "profile";
 
-/// Nodes of a network that are the same operator, by what it is. A reshape moves nothing, and is none.
-std::map<std::string, std::vector<int>> equal_nodes(const nasbench::Network& network);
+/// Lists of the nodes of a network that are the same operator, sorted by what it is. A reshape moves nothing, and is
+/// none.
+std::vector<std::vector<int>> equal_nodes(const nasbench::Network& network);
 
 /// The row of the operator at `node`, from what the runtime told inside the network called `name`: `times_ms` are of
 /// every node that is equal to it, each of one run or a mean over runs.
@@ -49,8 +49,8 @@ std::vector<KernelRow> parse_kernel_table(std::string_view text, const std::stri
 /// The same of a file. Throws FileError, InputError.
 std::vector<KernelRow> read_kernel_table(const std::filesystem::path& path);
 
-/// What the runtime itself told of operators inside networks, of an operators.csv. What was measured apart is no part
-/// of a network's latency and left out. Throws FileError, InputError.
-std::vector<OperatorLatency> read_operators_in_networks(const std::filesystem::path& file);
+/// What the runtime itself told of operators inside networks, of the rows of an operators.csv. What was measured apart
+/// is no part of a network's latency and left out.
+std::vector<OperatorLatency> operators_in_networks(const std::vector<KernelRow>& rows);
 
 }  // namespace tenshot::datasets

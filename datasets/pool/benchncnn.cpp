@@ -1,7 +1,5 @@
 #include "datasets/pool/benchncnn.h"
 
-#include <unordered_set>
-
 #include "datasets/pool/wide_table_file.h"
 #include "datasets/tables/csv.h"
 #include "nasbench/spaces/networks.h"
@@ -42,9 +40,9 @@ bool is_benchncnn_output(std::string_view text) {
 
 DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, const std::string& id,
                               Findings& findings) {
-  DeviceRuntime device = imported_device(id, imported_from(file), Quantity::latency, 0);
+  DeviceRuntime device = imported_device(id, file, Quantity::latency, 0);
   device.runtime = "ncnn";
-  std::unordered_set<Architecture, nasbench::ArchitectureHash> seen;
+  nasbench::ArchitectureSet seen;
   std::size_t number = 0;
   for (const std::string_view line : lines_of(text)) {
     ++number;

@@ -156,16 +156,14 @@ std::string abbreviated_matrix(const PoolSummary& summary) {
   return aligned(table);
 }
 
-nlohmann::json number_or_null(double value) { return std::isnan(value) ? nlohmann::json() : nlohmann::json(value); }
-
 nlohmann::json to_json(const DeviceSummary& device, Quantity quantity) {
   return {{"id", device.id},
           {"descriptor", device.descriptor_source},
           {"measured", device.measured},
           {"missing", device.missing},
-          {column("minimum", quantity), number_or_null(device.minimum_ms)},
-          {column("median", quantity), number_or_null(device.median_ms)},
-          {column("maximum", quantity), number_or_null(device.maximum_ms)},
+          {column("minimum", quantity), device.minimum_ms},
+          {column("median", quantity), device.median_ms},
+          {column("maximum", quantity), device.maximum_ms},
           {"whole_milliseconds", device.whole_milliseconds}};
 }
 
@@ -226,16 +224,11 @@ std::string to_text(const PoolSummary& summary, const Findings& findings) {
 nlohmann::json to_json(const PoolSummary& summary, const Findings& findings) {
   nlohmann::json devices = nlohmann::json::array();
   for (const DeviceSummary& device : summary.devices) devices.push_back(to_json(device, summary.quantity));
-  nlohmann::json correlation = nlohmann::json::array();
-  for (const std::vector<double>& row : summary.rank_correlation) {
-    nlohmann::json& values = correlation.emplace_back(nlohmann::json::array());
-    for (const double value : row) values.push_back(number_or_null(value));
-  }
   nlohmann::json object = {{"space", summary.space},
                            {"architectures", summary.architectures},
                            {"content_hash", summary.content_hash},
                            {"devices", std::move(devices)},
-                           {"rank_correlation", std::move(correlation)},
+                           {"rank_correlation", summary.rank_correlation},
                            {"findings", to_json(findings)}};
   if (summary.quantity != Quantity::latency) object["quantity"] = name(summary.quantity);
   return object;

@@ -32,6 +32,7 @@ struct PoolSummary {
 
 PoolSummary describe(const Pool& pool);
 std::string to_text(const PoolSummary& summary, const Findings& findings);
+/// What is not known, NaN, becomes null as text.
 nlohmann::json to_json(const PoolSummary& summary, const Findings& findings);
 
 /// Ranks with ties averaged, 1-based; and Spearman's ρ of two vectors of equal length (NaN when either is constant).

@@ -26,10 +26,9 @@ std::string read_environment(const JsonReader& reader) {
   return environment->dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// What an OperatorProfile and an OperationLatency have in common.
-template <class Row>
-Row read_row(const JsonReader& reader, const NetworkSpace& space) {
-  Row row;
+/// Without counts.
+OperatorProfile read_row(const JsonReader& reader, const NetworkSpace& space) {
+  OperatorProfile row;
   row.name = reader.text_that("name", "a name", is_filled);
   row.key = read_operator_key(reader, row.name, space);
   row.latency_ms = reader.non_negative_of(reader.require("latency_ms", "a number of ms"), reader.full("latency_ms"));
@@ -37,7 +36,7 @@ Row read_row(const JsonReader& reader, const NetworkSpace& space) {
 }
 
 OperatorProfile read_operator(const JsonReader& reader, std::size_t counters, const NetworkSpace& space) {
-  auto profile = read_row<OperatorProfile>(reader, space);
+  OperatorProfile profile = read_row(reader, space);
   const json& counts = reader.array("counts");
   if (counts.size() != counters) {
     throw FormatError(reader.file() + ": " + reader.full("counts") + " has " + std::to_string(counts.size()) +
@@ -84,7 +83,7 @@ HardwareDescriptor read_descriptor(const JsonReader& device, const NetworkSpace&
     descriptor.operators.push_back(read_operator(entry, descriptor.counters.size(), space));
   }
   for (const JsonReader& entry : reader.objects("in_network")) {
-    descriptor.in_network.push_back(read_row<OperationLatency>(entry, space));
+    descriptor.in_network.push_back(read_row(entry, space));
   }
   if (counts == descriptor.counters.empty()) {
     throw FormatError(device.file() + ": descriptor.counters has " + std::to_string(descriptor.counters.size()) +
@@ -133,8 +132,7 @@ DeviceFile read_device_object(const json& object, const std::string& file, const
   return result;
 }
 
-template <class Row>
-json row_json(const Row& row, const NetworkSpace& space) {
+json row_json(const OperatorProfile& row, const NetworkSpace& space) {
   json object = {{"latency_ms", row.latency_ms}};
   put_operator(object, row.name, row.key, space);
   return object;
@@ -152,8 +150,7 @@ json to_json(const HardwareDescriptor& descriptor, const NetworkSpace& space) {
   json operators = json::array();
   for (const OperatorProfile& profile : descriptor.operators) operators.push_back(to_json(profile, space));
   json object = {{"source", descriptor.source}, {"counters", descriptor.counters}, {"operators", std::move(operators)}};
-  for (const OperationLatency& latency : descriptor.in_network)
-    object["in_network"].push_back(row_json(latency, space));
+  for (const OperatorProfile& latency : descriptor.in_network) object["in_network"].push_back(row_json(latency, space));
   if (descriptor.simulated()) object["simulated"] = true;
   if (!descriptor.conditions.empty()) object["conditions"] = descriptor.conditions;
   return object;
@@ -174,14 +171,6 @@ bool is_device_id(std::string_view id) {
 
 DeviceFile device_file_from_json(const json& object, const std::string& file, const NetworkSpace* kept) {
   return guarded_json(file, "device file", [&] { return read_device_object(object, file, kept); });
-}
-
-DeviceFile parse_device_file(std::string_view text, const std::string& file, const NetworkSpace* kept) {
-  return device_file_from_json(parse_json(text, file), file, kept);
-}
-
-DeviceRuntime device_from_json(const json& object, const std::string& file, const NetworkSpace* kept) {
-  return device_file_from_json(object, file, kept).device;
 }
 
 std::string measurements_name(Quantity quantity) {

@@ -24,16 +24,13 @@ bool is_device_id(std::string_view id);
 std::string measurements_name(Quantity quantity);
 
 /// Everything a device file says: the device, without its latencies, and where they are.
-struct DeviceFile {
-  DeviceRuntime device;
-  const NetworkSpace* space = nullptr;
+struct DeviceFile : DeviceOfSpace {
   std::string latencies;  ///< a plain file name, in the device file's folder; empty when the file has none
 };
 
-/// Throws FormatError that names `file` and the key at fault: no JSON, no device file, a newer format, a value of the
+/// Throws FormatError that names `file` and the key at fault: no device file, a newer format, a value of the
 /// wrong kind or out of range, a `latencies` that would leave the folder. Keys it does not know are ignored. `kept` is
 /// the space that the folder keeps, where it keeps one (read_space_files).
-DeviceFile parse_device_file(std::string_view text, const std::string& file, const NetworkSpace* kept = nullptr);
 DeviceFile device_file_from_json(const nlohmann::json& json, const std::string& file,
                                  const NetworkSpace* kept = nullptr);
 

@@ -19,8 +19,8 @@ std::string chain_condition(int repeats) {
   return "chains of " + std::to_string(repeats) + " between two convolution blocks";
 }
 
-std::vector<OperationLatency> in_network_latencies(const std::vector<ChainLatency>& networks) {
-  std::vector<OperationLatency> latencies;
+std::vector<OperatorProfile> in_network_latencies(const std::vector<ChainLatency>& networks) {
+  std::vector<OperatorProfile> latencies;
   for (const auto& [chain, chain_ms] : networks) {
     if (chain.is_surroundings()) continue;
     const auto surroundings =

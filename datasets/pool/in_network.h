@@ -8,7 +8,7 @@
 
 namespace tenshot::datasets {
 
-/// A network by which OperationLatency is measured: a chain of an operation, or what surrounds it
+/// A network by which operations are measured inside a network: a chain of an operation, or what surrounds it
 /// (nasbench::OperationChain).
 struct ChainNetwork {
   std::string operation;           ///< empty for surroundings
@@ -41,6 +41,6 @@ struct ChainLatency {
 
 /// (chain − surroundings) / repeats of every chain, in their order; 0 where that is negative. Throws InputError when a
 /// chain's surroundings are not among the networks.
-std::vector<OperationLatency> in_network_latencies(const std::vector<ChainLatency>& networks);
+std::vector<OperatorProfile> in_network_latencies(const std::vector<ChainLatency>& networks);
 
 }  // namespace tenshot::datasets

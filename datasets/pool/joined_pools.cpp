@@ -4,7 +4,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "nasbench/support/number_text.h"
@@ -102,7 +101,7 @@ std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
   require_same(device.id, "number of threads", std::to_string(device.threads), std::to_string(earlier.threads));
   require_same(device.id, "quantity", std::string(name(device.quantity)), std::string(name(earlier.quantity)));
   keep_common_board(device, earlier);
-  std::unordered_map<nasbench::Architecture, double, nasbench::ArchitectureHash> now;
+  nasbench::ArchitectureMap<double> now;
   for (const Measurement& row : device.latencies) now.emplace(row.architecture, row.latency_ms);
   std::vector<double> changes, ratios;
   std::size_t kept = 0;

@@ -36,7 +36,8 @@ const NetworkSpace* kept_space_of(const fs::path& file) {
 }
 
 DeviceFile device_file_at(const fs::path& file, const NetworkSpace* kept) {
-  return parse_device_file(read_file(file), name_in_messages(file), kept);
+  const std::string name = name_in_messages(file);
+  return device_file_from_json(parse_json(read_file(file), name), name, kept);
 }
 
 /// Whether what a device measured is `quantity`, if one is asked for: its device file says so, or its measurements have
@@ -45,7 +46,8 @@ bool holds(const DeviceFile& contents, const fs::path& file, std::optional<Quant
   if (!quantity || contents.device.quantity == *quantity) return true;
   const fs::path measurements = file.parent_path() / contents.latencies;
   if (contents.latencies.empty() || !is_there(measurements)) return false;
-  const std::vector<Quantity> held = quantities_of_file(measurements);
+  const std::string text = read_file(measurements);
+  const std::vector<Quantity> held = quantities_in(CsvReader(text, measurements.string()).header());
   return std::find(held.begin(), held.end(), *quantity) != held.end();
 }
 
@@ -66,25 +68,23 @@ void write_operators_of(const fs::path& file, const std::vector<OperatorLatency>
 
 /// The device of a device file, with what stands beside it.
 DeviceOfSpace with_measurements(DeviceFile contents, const fs::path& file, std::optional<Quantity> quantity) {
-  DeviceOfSpace result;
-  result.space = contents.space;
-  result.device = std::move(contents.device);
-  if (quantity) result.device.quantity = *quantity;
-  if (result.device.quantity != Quantity::latency) result.device.descriptor = {};
-  if (contents.latencies.empty()) return result;
+  DeviceRuntime& device = contents.device;
+  if (quantity) device.quantity = *quantity;
+  if (device.quantity != Quantity::latency) device.descriptor = {};
+  if (contents.latencies.empty()) return std::move(contents);
   const fs::path latencies = file.parent_path() / contents.latencies;
   if (!is_there(latencies)) {
     throw FileError(file.string() + ": its latencies '" + contents.latencies +
                     "' are not beside it; copy that file too");
   }
-  Measurements measurements = read_measurements(latencies, *result.space, result.device.quantity);
-  result.device.latencies = std::move(measurements.rows);
-  result.findings = std::move(measurements.findings);
-  if (result.device.quantity == Quantity::latency && result.space == &nasbench::networks()) {
+  Measurements measurements = read_measurements(latencies, *contents.space, device.quantity);
+  device.latencies = std::move(measurements.rows);
+  contents.findings = std::move(measurements.findings);
+  if (device.quantity == Quantity::latency && contents.space == &nasbench::networks()) {
     const fs::path operators = file.parent_path() / operators_name;
-    if (is_there(operators)) result.device.operator_latencies = read_operators_in_networks(operators);
+    if (is_there(operators)) device.operator_latencies = operators_in_networks(read_kernel_table(operators));
   }
-  return result;
+  return std::move(contents);
 }
 
 void require_same_quantity(const Pool& pool, const DeviceRuntime& device, const fs::path& folder) {

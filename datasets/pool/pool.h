@@ -18,20 +18,15 @@ namespace tenshot::datasets {
 
 using descriptor::default_counters;
 
-/// One operator's row of a hardware descriptor.
+/// A row of a hardware descriptor: of an operator alone, or of one more instance of an operation inside a network
+/// (nasbench::OperationChain).
 struct OperatorProfile {
-  std::string name;  ///< for people and files; `key` says which operator it is
-  nasbench::OperatorSequence key;
-  double latency_ms = 0;
-  std::vector<double> counts;  ///< one for each counter of the descriptor, events per run; NaN where the core has no
-                               ///< such counter
-};
-
-/// What one more instance of an operation costs inside a network (nasbench::OperationChain).
-struct OperationLatency {
-  std::string name;                ///< for people and files
-  nasbench::OperatorSequence key;  ///< operators of one instance
-  double latency_ms = 0;           ///< 0 where the runtime leaves it out
+  std::string name;                ///< for people and files; `key` says which operator it is
+  nasbench::OperatorSequence key;  ///< of an operation, the operators of one instance
+  double latency_ms = 0;           ///< 0 for an operation that the runtime leaves out
+  /// Of an operator alone one for each counter of the descriptor, events per run; NaN where the core has no such
+  /// counter.
+  std::vector<double> counts = {};
 };
 
 /// What a device-runtime looks like from its operators (MAPLE-Edge §2.1.2, §2.3).
@@ -39,7 +34,7 @@ struct HardwareDescriptor {
   std::string source = "none";        ///< perf_event, perf_stat, callgrind, latency_only, none
   std::vector<std::string> counters;  ///< names; empty for latency_only and none
   std::vector<OperatorProfile> operators;
-  std::vector<OperationLatency> in_network;       ///< empty where it was not measured
+  std::vector<OperatorProfile> in_network;        ///< empty where it was not measured
   std::map<std::string, std::string> conditions;  ///< how all this was measured
 
   bool simulated() const { return source == "callgrind"; }
@@ -53,23 +48,22 @@ struct DeviceRuntime {
   std::string id;  ///< unique in its pool; letters, digits, '.', '_', '-'; names its folder
   std::string device;
   std::string runtime;
-  std::string precision;         ///< "fp32"; empty when unknown
-  int batch = 1;                 ///< 0 when unknown
-  int threads = 0;               ///< 0 when unknown
-  std::vector<int> input_shape;  ///< channels, height, width; empty when unknown
+  std::string precision;              ///< "fp32"; empty when unknown
+  int batch = 1;                      ///< 0 when unknown
+  int threads = 0;                    ///< 0 when unknown
+  std::vector<int> input_shape = {};  ///< channels, height, width; empty when unknown
   /// Free-form conditions (CPU, clocks, versions, date, repeatability) as JSON text, "{}" when none.
   std::string environment = "{}";
-  HardwareDescriptor descriptor;
+  HardwareDescriptor descriptor = {};
   Quantity quantity = Quantity::latency;  ///< what `latencies` are
-  std::vector<Measurement> latencies;
+  std::vector<Measurement> latencies = {};
   /// What operators take inside networks, where that was measured; of a pool of latencies.
-  std::vector<OperatorLatency> operator_latencies;
+  std::vector<OperatorLatency> operator_latencies = {};
 };
 
-/// The device file of DeviceRuntime (`tenshot.device/1`), and back. Writing throws FormatError when the environment is
-/// no JSON; reading throws FormatError that names the file and the key at fault.
+/// The device file of DeviceRuntime (`tenshot.device/1`), which device_file_from_json() reads. Throws FormatError when
+/// the environment is no JSON.
 nlohmann::json to_json(const DeviceRuntime& device, const NetworkSpace& space);
-DeviceRuntime device_from_json(const nlohmann::json& json, const std::string& file, const NetworkSpace* kept = nullptr);
 
 /// Device-runtimes measured on one search space.
 struct Pool {

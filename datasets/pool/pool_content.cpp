@@ -1,6 +1,5 @@
 #include <cmath>
 #include <cstring>
-#include <unordered_map>
 
 #include "datasets/pool/device_file.h"
 #include "datasets/pool/pool.h"
@@ -58,7 +57,7 @@ void add_descriptor(Bytes& bytes, const HardwareDescriptor& descriptor, const Ne
   if (!descriptor.has_in_network()) return;  // the hashes of pools without it are in many files
   bytes.add(std::string_view("in_network"));
   bytes.add(std::uint64_t{descriptor.in_network.size()});
-  for (const OperationLatency& latency : descriptor.in_network) {
+  for (const OperatorProfile& latency : descriptor.in_network) {
     add_operator(bytes, latency.name, latency.key, space);
     bytes.add(latency.latency_ms);
   }
@@ -93,7 +92,7 @@ void add_operator_latencies(Bytes& bytes, const std::vector<OperatorLatency>& la
 
 LatencyMatrix latency_matrix(const Pool& pool) {
   LatencyMatrix matrix;
-  std::unordered_map<Architecture, std::size_t, nasbench::ArchitectureHash> positions;
+  nasbench::ArchitectureMap<std::size_t> positions;
   std::vector<std::vector<std::size_t>> columns(pool.devices.size());
   for (std::size_t d = 0; d < pool.devices.size(); ++d) {
     const std::vector<Measurement>& rows = pool.devices[d].latencies;

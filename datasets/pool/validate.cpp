@@ -91,11 +91,11 @@ class Validation {
   }
 
   /// What of `rows` is not `expected`, each once; `key` says what a row is of.
-  template <class Row, class Key>
-  void check_rows(const std::vector<Row>& rows, const std::set<std::string>& expected, const Key& key,
+  template <class Key>
+  void check_rows(const std::vector<OperatorProfile>& rows, const std::set<std::string>& expected, const Key& key,
                   const std::string& what, const std::string& wanted) {
     std::set<std::string> found;
-    for (const Row& row : rows) found.insert(key(row));
+    for (const OperatorProfile& row : rows) found.insert(key(row));
     if (found == expected && rows.size() == expected.size()) return;
     const auto known =
         std::count_if(found.begin(), found.end(), [&](const auto& one) { return expected.count(one) > 0; });

@@ -13,10 +13,7 @@ namespace {
 
 constexpr std::string_view expected_columns = "architecture[,index] and one column of latencies in ms per device";
 
-struct DeviceColumn {
-  std::string id;
-  std::size_t position = 0;
-};
+using DeviceColumn = WideTableScan::DeviceColumn;
 
 /// Where messages about the header point.
 std::string header_place(const CsvReader& csv) { return csv.file() + ":" + std::to_string(csv.header_line()) + ": "; }
@@ -150,10 +147,7 @@ RowRange parse_row_range(std::string_view text) {
 WideTableScan::WideTableScan(CsvReader& csv, const NetworkSpace& space, const WideTableOptions& options)
     : csv_(csv), rows_(options.rows), unit_ms_(options.unit_ms), architectures_(csv, space, expected_columns) {
   const std::vector<DeviceColumn> all = device_columns(csv, space);
-  for (const DeviceColumn& column : chosen_columns(csv, all, options.devices)) {
-    ids_.push_back(column.id);
-    positions_.push_back(column.position);
-  }
+  columns_ = chosen_columns(csv, all, options.devices);
   for (const auto& [device, latencies] : options.operator_latencies) {
     if (std::any_of(all.begin(), all.end(), [&, id = &device](const DeviceColumn& c) { return c.id == *id; })) continue;
     throw InputError(header_place(csv) + "operators are said to be of '" + excerpt(device) + "'; " + devices_text(all));
@@ -162,13 +156,13 @@ WideTableScan::WideTableScan(CsvReader& csv, const NetworkSpace& space, const Wi
 
 void WideTableScan::run(Findings& findings, const RowSink& take) {
   RowSelection selection(csv_, rows_);
-  std::vector<double> latencies_ms(ids_.size());
+  std::vector<double> latencies_ms(columns_.size());
   while (csv_.next()) {
     if (!selection.takes_row(findings)) continue;
     const std::optional<Architecture> architecture = architectures_.read(findings);
     if (!architecture) continue;
-    for (std::size_t d = 0; d < ids_.size(); ++d) {
-      const std::optional<double> latency = read_latency(csv_, positions_[d], findings);
+    for (std::size_t d = 0; d < columns_.size(); ++d) {
+      const std::optional<double> latency = read_latency(csv_, columns_[d].position, findings);
       latencies_ms[d] = latency ? unit_ms_ * *latency : std::numeric_limits<double>::quiet_NaN();
     }
     take(*architecture, latencies_ms);
@@ -176,18 +170,14 @@ void WideTableScan::run(Findings& findings, const RowSink& take) {
   selection.require_any();
 }
 
-std::string imported_from(const std::string& file) {
-  return nlohmann::json{{"imported_from", excerpt(std::filesystem::path(file).filename().string())}}.dump();
-}
-
-DeviceRuntime imported_device(const std::string& id, const std::string& environment, Quantity quantity,
-                              std::size_t rows) {
+DeviceRuntime imported_device(const std::string& id, const std::string& file, Quantity quantity, std::size_t rows) {
   DeviceRuntime device;
   device.quantity = quantity;
   device.id = id;
   device.device = id;
   device.batch = 0;
-  device.environment = environment;
+  device.environment =
+      nlohmann::json{{"imported_from", excerpt(std::filesystem::path(file).filename().string())}}.dump();
   device.latencies.reserve(rows);
   return device;
 }
@@ -210,8 +200,8 @@ Pool parse_wide_table(std::string_view text, const std::string& file, const Netw
   Pool pool;
   pool.space = &space;
   const std::size_t rows = most_rows(text, csv.header().size(), options.rows);
-  for (const std::string& id : scan.ids()) {
-    pool.devices.push_back(imported_device(id, imported_from(file), options.quantity, rows));
+  for (const DeviceColumn& column : scan.columns()) {
+    pool.devices.push_back(imported_device(column.id, file, options.quantity, rows));
   }
   scan.run(pool.findings, [&](const Architecture& architecture, const std::vector<double>& latencies_ms) {
     for (std::size_t d = 0; d < latencies_ms.size(); ++d) {

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <unordered_set>
 
 #include "datasets/pool/device_file.h"
 #include "datasets/tables/space_files.h"
@@ -46,15 +45,11 @@ int open_nameless(const fs::path& folder) {
 
 WideTableFile::WideTableFile(const fs::path& table, const NetworkSpace& space, const WideTableOptions& options,
                              const fs::path& out)
-    : space_(space),
-      environment_(imported_from(name_in_messages(table))),
-      quantity_(options.quantity),
-      operator_latencies_(options.operator_latencies) {
+    : space_(space), table_(name_in_messages(table)), options_(options) {
   FileBlocks blocks(table);
-  CsvReader csv([&](std::string& text, std::size_t most) { return blocks.append_to(text, most); },
-                name_in_messages(table));
+  CsvReader csv([&](std::string& text, std::size_t most) { return blocks.append_to(text, most); }, table_);
   WideTableScan scan(csv, space, options);
-  for (const std::string& id : scan.ids()) columns_.push_back({id});
+  for (const WideTableScan::DeviceColumn& column : scan.columns()) columns_.push_back({column.id});
   spool_ = std::make_unique<ColumnSpool>(out, columns_.size());
   scan.run(findings_, [&](const Architecture& architecture, const std::vector<double>& latencies_ms) {
     architectures_.push_back(architecture);
@@ -70,12 +65,12 @@ WideTableFile::WideTableFile(const fs::path& table, const NetworkSpace& space, c
 }
 
 DeviceRuntime WideTableFile::device(std::size_t column) const {
-  DeviceRuntime device = imported_device(columns_[column].id, environment_, quantity_, columns_[column].usable);
+  DeviceRuntime device = imported_device(columns_[column].id, table_, options_.quantity, columns_[column].usable);
   const std::vector<double> latencies_ms = spool_->column(column);
   for (std::size_t a = 0; a < architectures_.size(); ++a) {
     if (!std::isnan(latencies_ms[a])) device.latencies.push_back({architectures_[a], latencies_ms[a]});
   }
-  add_operator_latencies(device, space_, operator_latencies_);
+  add_operator_latencies(device, space_, options_.operator_latencies);
   return device;
 }
 
@@ -83,7 +78,7 @@ DeviceRuntime WideTableFile::device(std::size_t column) const {
 std::vector<Architecture> WideTableFile::known_architectures() const {
   std::vector<Architecture> known;
   if (space_.search_space() != nullptr) return known;
-  std::unordered_set<Architecture, nasbench::ArchitectureHash> seen;
+  nasbench::ArchitectureSet seen;
   for (std::size_t c = 0; c < columns_.size() && seen.size() < architectures_.size(); ++c) {
     for (const Measurement& row : device(c).latencies) {
       if (seen.insert(row.architecture).second) known.push_back(row.architecture);

@@ -21,8 +21,12 @@ class WideTableScan {
   /// `csv` stands behind the header; it and `space` must outlive this. Throws as parse_wide_table.
   WideTableScan(CsvReader& csv, const NetworkSpace& space, const WideTableOptions& options);
 
-  /// The columns that are read: the ids of their device-runtimes.
-  const std::vector<std::string>& ids() const { return ids_; }
+  /// A column that is read: the id of its device-runtime, and where it stands in the table.
+  struct DeviceColumn {
+    std::string id;
+    std::size_t position = 0;
+  };
+  const std::vector<DeviceColumn>& columns() const { return columns_; }
 
   /// An architecture, new in this table, and its latencies in ms, one a column, NaN where a latency is unusable.
   using RowSink = std::function<void(const Architecture&, const std::vector<double>&)>;
@@ -34,15 +38,11 @@ class WideTableScan {
   std::optional<RowRange> rows_;
   double unit_ms_;
   ArchitectureColumn architectures_;
-  std::vector<std::string> ids_;
-  std::vector<std::size_t> positions_;
+  std::vector<DeviceColumn> columns_;
 };
 
-/// The environment of a device-runtime that comes from this table, as JSON text.
-std::string imported_from(const std::string& file);
-/// A device-runtime of which a table says nothing but one quantity, with room for `rows` measurements.
-DeviceRuntime imported_device(const std::string& id, const std::string& environment, Quantity quantity,
-                              std::size_t rows);
+/// A device-runtime of which the table `file` says nothing but one quantity, with room for `rows` measurements.
+DeviceRuntime imported_device(const std::string& id, const std::string& file, Quantity quantity, std::size_t rows);
 /// Gives the device what `all` says of its operators inside the networks that it measured.
 void add_operator_latencies(DeviceRuntime& device, const NetworkSpace& space,
                             const std::map<std::string, std::vector<OperatorLatency>>& all);
@@ -98,9 +98,8 @@ class WideTableFile {
   std::vector<Architecture> known_architectures() const;
 
   const NetworkSpace& space_;
-  std::string environment_;
-  Quantity quantity_;
-  std::map<std::string, std::vector<OperatorLatency>> operator_latencies_;
+  std::string table_;  ///< its name in messages
+  WideTableOptions options_;
   std::vector<Column> columns_;
   std::vector<Architecture> architectures_;
   std::unique_ptr<ColumnSpool> spool_;

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "datasets/tables/csv.h"
@@ -35,7 +34,7 @@ class ArchitectureColumn {
   const CsvReader& csv_;
   const nasbench::NetworkSpace& space_;
   std::size_t column_;
-  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> seen_;
+  nasbench::ArchitectureSet seen_;
 };
 
 /// Throws InputError when a table has one of the columns `others`, which only another kind of file has; `what` says it:

@@ -10,8 +10,6 @@
 namespace tenshot::datasets {
 namespace {
 
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
-
 [[noreturn]] void fail(const std::string& file, std::size_t line, const std::string& what) {
   throw InputError(file + ":" + std::to_string(line) + ": " + what);
 }
@@ -26,10 +24,10 @@ CsvReader::CsvReader(More more, std::string file) : more_(std::move(more)), file
 }
 
 void CsvReader::read_header() {
-  if (starts_with(rest_, "\xFF\xFE") || starts_with(rest_, "\xFE\xFF")) {
+  if (begins_with(rest_, "\xFF\xFE") || begins_with(rest_, "\xFE\xFF")) {
     throw InputError(file_ + ": is UTF-16 text, expected UTF-8; save it as UTF-8");
   }
-  if (starts_with(rest_, "\xEF\xBB\xBF")) rest_.remove_prefix(3);
+  if (begins_with(rest_, "\xEF\xBB\xBF")) rest_.remove_prefix(3);
   if (!next()) throw InputError(file_ + ": is empty, expected CSV with a header");
   header_line_ = line_;
   header_.reserve(fields_.size());
@@ -134,7 +132,7 @@ std::string_view CsvReader::read_quoted_field() {
   std::string_view field = text.substr(0, close);
   rest_ = text.substr(close + 1);
   next_line_ += static_cast<std::size_t>(std::count(field.begin(), field.end(), '\n'));
-  if (starts_with(rest_, "\r\n") || rest_ == "\r") rest_.remove_prefix(1);
+  if (begins_with(rest_, "\r\n") || rest_ == "\r") rest_.remove_prefix(1);
   if (!rest_.empty() && rest_.front() != ',' && rest_.front() != '\n') {
     fail(file_, next_line_,
          "'" + excerpt(rest_.substr(0, rest_.find_first_of(",\n"))) +

@@ -58,20 +58,12 @@ void Findings::add(const Findings& others) {
   }
 }
 
-std::size_t Findings::count(Problem problem) const {
-  const auto found = counts_.find(problem);
-  return found == counts_.end() ? 0 : found->second;
-}
-
 std::string Findings::summary() const {
   if (empty()) return {};
-  std::string text = std::to_string(total_) + (total_ == 1 ? " entry left out: " : " entries left out: ");
-  std::string_view separator;
-  for (const auto& [problem, count] : counts_) {
-    text.append(separator).append(std::to_string(count)).append(" ").append(name(problem));
-    separator = ", ";
-  }
-  return text;
+  std::vector<std::string> kinds;
+  for (const auto& [problem, count] : counts_)
+    kinds.push_back(std::to_string(count) + " " + std::string(name(problem)));
+  return std::to_string(total_) + (total_ == 1 ? " entry left out: " : " entries left out: ") + joined(kinds);
 }
 
 std::string to_text(const Findings& findings, std::size_t shown) {

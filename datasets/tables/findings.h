@@ -50,7 +50,6 @@ class Findings {
   void add(const Findings& others);
   bool empty() const { return total_ == 0; }
   std::size_t total() const { return total_; }
-  std::size_t count(Problem problem) const;
   const std::map<Problem, std::size_t>& counts() const { return counts_; }
   const std::vector<Finding>& first() const { return first_; }
   /// "3 entries left out: 2 zero, 1 duplicate", or "" when there is none.

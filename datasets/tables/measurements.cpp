@@ -59,20 +59,6 @@ std::int64_t read_runs(const CsvReader& csv, const std::optional<std::size_t>& c
 
 }  // namespace
 
-std::vector<Architecture> Measurements::architectures() const {
-  std::vector<Architecture> result;
-  result.reserve(rows.size());
-  for (const Measurement& row : rows) result.push_back(row.architecture);
-  return result;
-}
-
-std::vector<double> Measurements::latencies_ms() const {
-  std::vector<double> result;
-  result.reserve(rows.size());
-  for (const Measurement& row : rows) result.push_back(row.latency_ms);
-  return result;
-}
-
 LatencyEntry parse_latency(std::string_view text) {
   text = trimmed(text);
   const std::optional<double> value = parse_number(text);
@@ -108,17 +94,11 @@ Measurements parse_measurements(std::string_view text, const std::string& file, 
     result.rows.push_back({*architecture, *latency_ms, read_optional_ms(csv, stddev, result.findings),
                            read_runs(csv, runs, result.findings), read_optional_ms(csv, sentinel, result.findings)});
   }
-  result.whole_milliseconds = are_whole_milliseconds(result.latencies_ms());
   return result;
 }
 
 Measurements read_measurements(const std::filesystem::path& path, const NetworkSpace& space, Quantity quantity) {
   return parse_measurements(read_file(path), name_in_messages(path), space, quantity);
-}
-
-std::vector<Quantity> quantities_of_file(const std::filesystem::path& path) {
-  const std::string text = read_file(path);
-  return quantities_in(CsvReader(text, name_in_messages(path)).header());
 }
 
 void write_measurements(const std::filesystem::path& path, const std::vector<Measurement>& rows,

@@ -30,12 +30,8 @@ struct Measurement {
 /// The usable rows of a measurements table, in the file's order, each architecture once.
 struct Measurements {
   std::vector<Measurement> rows;
-  Findings findings;                ///< what was left out
-  std::size_t entries = 0;          ///< rows of the file, used or not
-  bool whole_milliseconds = false;  ///< every latency is an integer and there are at least 5: the clock's step is 1 ms
-
-  std::vector<Architecture> architectures() const;
-  std::vector<double> latencies_ms() const;
+  Findings findings;        ///< what was left out
+  std::size_t entries = 0;  ///< rows of the file, used or not
 };
 
 /// What a latency entry of a table says: a finite and positive number of ms, or why it is unusable.
@@ -45,8 +41,8 @@ struct LatencyEntry {
 };
 LatencyEntry parse_latency(std::string_view text);
 
-/// True when there are at least five values and all that are finite are whole numbers; NaN stands for what was not
-/// measured.
+/// True when there are at least five values and all that are finite are whole numbers: the clock's step is 1 ms then.
+/// NaN stands for what was not measured.
 bool are_whole_milliseconds(const std::vector<double>& latencies_ms);
 
 /// Reads `architecture,latency_ms[,stddev_ms,runs,sentinel_ms]` (CSV with a header, extra columns ignored, UTF-8,
@@ -60,9 +56,6 @@ Measurements read_measurements(const std::filesystem::path& path, const NetworkS
                                Quantity quantity = Quantity::latency);
 Measurements parse_measurements(std::string_view text, const std::string& file, const NetworkSpace& space,
                                 Quantity quantity = Quantity::latency);
-
-/// The quantities that a measurements file has columns of. Throws FileError, InputError as read_measurements.
-std::vector<Quantity> quantities_of_file(const std::filesystem::path& path);
 
 /// Writes `architecture,latency_ms,stddev_ms,runs`, and `sentinel_ms` where a row has one, atomically, numbers in their
 /// shortest exact form; of another quantity by its columns.

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/tables/csv.h"
-#include "datasets/tables/network_sources.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/support/file_kind.h"
 #include "nasbench/support/files.h"

@@ -1,7 +1,6 @@
 #include "datasets/tables/space_files.h"
 
 #include <nlohmann/json.hpp>
-#include <unordered_set>
 
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/spaces/networks.h"
@@ -55,7 +54,7 @@ void write_space_files(const fs::path& folder, const nasbench::NetworkSpace& spa
   std::vector<nasbench::Architecture> all;
   if (is_there(networks_file)) all = read_networks_file(networks_file);
   const std::size_t before = all.size();
-  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> known(all.begin(), all.end());
+  nasbench::ArchitectureSet known(all.begin(), all.end());
   for (const nasbench::Architecture& architecture : architectures) {
     if (known.insert(architecture).second) all.push_back(architecture);
   }

@@ -6,6 +6,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::descriptor {
@@ -22,8 +23,6 @@ struct Line {
 [[noreturn]] void fail(const std::string& file, std::size_t line, const std::string& message) {
   throw FormatError(file + (line == no_line ? "" : ":" + std::to_string(line)) + ": " + message);
 }
-
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 /// Long numbers and strange bytes of a damaged file do not belong into a message as they are.
 std::string shown(std::string_view text) {
@@ -74,7 +73,7 @@ Lines lines_of(std::string_view text) {
     const std::string_view line = text.substr(start, end - start);
     ++number;
     for (const auto& [key, found] : keys) {
-      if (starts_with(line, key)) *found = {number, trimmed(line.substr(key.size()))};
+      if (begins_with(line, key)) *found = {number, trimmed(line.substr(key.size()))};
     }
   }
   return lines;
@@ -84,7 +83,7 @@ Lines lines_of(std::string_view text) {
 
 CallgrindDump parse_callgrind_dump(std::string_view text, const std::string& file) {
   const Lines lines = lines_of(text);
-  if (!starts_with(lines.creator.text, "callgrind-")) {
+  if (!begins_with(lines.creator.text, "callgrind-")) {
     fail(file, lines.creator.number,
          "not a callgrind dump: expected a line 'creator: callgrind-…', found " + shown(lines.creator.text));
   }

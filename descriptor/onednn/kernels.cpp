@@ -9,6 +9,7 @@
 #include "descriptor/compiled/layout.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/onednn/cold_engine.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 
@@ -78,10 +79,6 @@ const Variant convolution_variants[] = {{" nhwc", dnnl::algorithm::convolution_d
                                         {" any", dnnl::algorithm::convolution_direct, Tag::any},
                                         {" nchw", dnnl::algorithm::convolution_direct, Tag::nchw},
                                         {" winograd", dnnl::algorithm::convolution_winograd, Tag::any}};
-
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 /// What all kernels of a layer with weights share.
 LayerKernel base_kernel(const ColdNetwork& network, const ColdLayer& layer) {

@@ -33,14 +33,6 @@ std::size_t lower_rank(std::size_t n) {
   return 0;
 }
 
-/// Whether the 95 % confidence interval of the median is within `relative_precision` of it.
-bool precise_enough(std::vector<double> run_times_ms, double relative_precision) {
-  std::sort(run_times_ms.begin(), run_times_ms.end());
-  const double median = quantile(run_times_ms, 0.5);
-  const Interval interval = median_interval(run_times_ms);
-  return std::max(interval.upper - median, median - interval.lower) <= relative_precision * median;
-}
-
 /// Runs until caches, lazily compiled code and clocks have settled: until neither of the last two runs is more than 5 %
 /// faster than every run before them. Bounded, because a machine that only gets faster must be measured too.
 void warm_up(const std::function<void()>& run, const TimingOptions& options) {
@@ -241,6 +233,13 @@ Interval median_interval(const std::vector<double>& sorted) {
     return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   }
   return {sorted[rank - 1], sorted[sorted.size() - rank]};
+}
+
+bool precise_enough(std::vector<double> run_times_ms, double relative_precision) {
+  std::sort(run_times_ms.begin(), run_times_ms.end());
+  const double median = quantile(run_times_ms, 0.5);
+  const Interval interval = median_interval(run_times_ms);
+  return std::max(interval.upper - median, median - interval.lower) <= relative_precision * median;
 }
 
 Timing measure(const std::function<void()>& run, const TimingOptions& options) {

@@ -53,6 +53,9 @@ struct Interval {
 /// ascending. Under six values no pair does, and the interval is everything (−∞, ∞).
 Interval median_interval(const std::vector<double>& sorted);
 
+/// Whether that interval is within `relative_precision` of the median.
+bool precise_enough(std::vector<double> run_times_ms, double relative_precision);
+
 /// Warms up, then times single calls of `run` by the steady clock until precise enough. Throws InputError when
 /// `minimum_runs` is under 1 or `maximum_runs` under `minimum_runs`.
 Timing measure(const std::function<void()>& run, const TimingOptions& options);

@@ -22,7 +22,6 @@
 #include "nasbench/support/numbers.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/metrics.h"
-#include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/structured_planning.h"
@@ -110,7 +109,8 @@ Accuracy accuracy_of(const StructuredLibrary& library, const Drawn& drawn, const
     set.whole_milliseconds = target.whole_milliseconds;
     trainer::structured::StructuredPosterior posterior;
     accuracy.milliseconds += 1e3 * seconds_of([&] { posterior = trainer::structured::adapt(library, set); });
-    const auto predicted = trainer::structured::predict_intervals(posterior, table, confidence);
+    const auto predicted =
+        trainer::predictions_of(trainer::structured::predict(posterior, table), posterior.calibration, confidence);
     const trainer::Metrics metrics =
         trainer::evaluate(predicted, experiments::measure(drawn.model, target, drawn.test, seed + 3));
     shares.push_back(metrics.acc10);
@@ -175,7 +175,7 @@ void run(int argc, char** argv) {
   StructuredLibrary library;
   near.fit_s = seconds_of([&] { library = trainer::structured::fit_library(drawn.model, drawn.ids, drawn.latencies); });
   near.calibrate_s =
-      seconds_of([&] { library.calibration = trainer::structured::calibrate(library, drawn.ids, drawn.latencies); });
+      seconds_of([&] { library.calibration = trainer::structured::calibrate(library, drawn.latencies); });
   std::vector<std::size_t> candidates(near.architectures);
   std::iota(candidates.begin(), candidates.end(), std::size_t{0});
   Rng rng(seed, 3);
@@ -196,8 +196,8 @@ void run(int argc, char** argv) {
     every.calibrate_s = -1;
     library.cluster_of.clear();
     if (parsed.count("exhaustive-calibration") > 0) {
-      every.calibrate_s = seconds_of(
-          [&] { library.calibration = trainer::structured::calibrate(library, drawn.ids, drawn.latencies); });
+      every.calibrate_s =
+          seconds_of([&] { library.calibration = trainer::structured::calibrate(library, drawn.latencies); });
     }
     every.accuracy = accuracy_of(library, drawn, chosen, exhaustive, seed);
     rows += row_of(every);

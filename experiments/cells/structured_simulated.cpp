@@ -18,7 +18,6 @@
 #include "nasbench/support/numbers_below.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/metrics.h"
-#include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/structured_planning.h"
@@ -57,10 +56,8 @@ Task make_task(const datasets::Pool& pool, const trainer::structured::Structured
   task.posterior = posterior;
   const nasbench::SearchSpace& space = nasbench::search_space(*pool.space);
   const datasets::LatencyMatrix latencies = datasets::latency_matrix(pool);
-  std::vector<std::string> ids;
-  for (const datasets::DeviceRuntime& device : pool.devices) ids.push_back(device.id);
   task.library = trainer::structured::library_of(pool);
-  task.library.calibration = trainer::structured::calibrate(task.library, ids, latencies, posterior);
+  task.library.calibration = trainer::structured::calibrate(task.library, latencies, posterior);
   for (const auto& architecture : latencies.architectures) {
     if (space.connected(architecture)) task.candidates.push_back(architecture);
   }
@@ -131,7 +128,8 @@ std::vector<Result> results_of(const Task& task, const DrawnDevice& device, std:
   for (const auto& [method, chosen] : methods) {
     const StructuredPosterior posterior =
         trainer::structured::adapt(task.library, adaptation_set(task, latency_ms, chosen), task.posterior);
-    const auto predicted = trainer::structured::predict_intervals(posterior, model.table(task.test), confidence);
+    const auto predicted = trainer::predictions_of(trainer::structured::predict(posterior, model.table(task.test)),
+                                                   posterior.calibration, confidence);
     results.push_back({&device, method, trainer::evaluate(predicted, truth_ms)});
   }
   return results;

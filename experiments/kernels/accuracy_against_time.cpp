@@ -23,7 +23,7 @@
 #include "nasbench/support/numbers.h"
 #include "trainer/core/metrics.h"
 #include "trainer/planning/planning.h"
-#include "trainer/predictors/kernels/kernels_predictor.h"
+#include "trainer/predictors/kernels/kernel_model.h"
 #include "trainer/predictors/registry.h"
 
 namespace {

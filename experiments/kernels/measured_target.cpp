@@ -8,7 +8,6 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/numbers.h"
-#include "trainer/predictors/kernels/kernels_predictor.h"
 
 namespace tenshot::experiments {
 

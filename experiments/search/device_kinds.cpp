@@ -190,7 +190,7 @@ Setting setting_of(const std::string& text) {
   take("planning_noise", setting.planning_noise);
   take("planning_tolerance", setting.planning_tolerance);
   take("random", setting.random);
-  take("similarity_length", setting.library.similarity_length);
+  take("similarity_length", setting.library.places.length);
   setting.text = text;
   setting.posterior = declared(PosteriorOptions()).read(json);
   setting.library.kinds = kind_options.read(json);
@@ -201,7 +201,7 @@ Setting setting_of(const std::string& text) {
   }
   setting.of_library = kind_options.to_json(setting.library.kinds).dump() +
                        kind_options.to_json(setting.library.groups).dump() +
-                       std::to_string(setting.library.similarity_length);
+                       std::to_string(setting.library.places.length);
   return setting;
 }
 

@@ -17,7 +17,7 @@
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/quantiles.h"
 #include "trainer/predictors/operators/cost_imputation.h"
-#include "trainer/predictors/operators/encoded_features.h"
+#include "trainer/predictors/operators/operators_predictor.h"
 #include "trainer/predictors/operators/pool_costs.h"
 
 namespace {
@@ -59,7 +59,7 @@ void score(const PoolNumbers& pool, Index device, std::size_t group, const std::
     const double error = std::abs(std::log(pool.latency_ms(device, n) / whole));
     score.error += error / count;
     for (const double factor : times) {
-      const double own = unknown_deviation(std::log(whole / std::max(rest, 1e-9)), factor);
+      const double own = trainer::OperatorsPredictor::unknown_deviation(std::log(whole / std::max(rest, 1e-9)), factor);
       score.holds[factor] += (error <= normal_quantile(0.95) * std::hypot(own, other_deviation)) / count;
     }
   }

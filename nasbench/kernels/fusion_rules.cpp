@@ -7,6 +7,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -16,20 +17,15 @@ using nlohmann::json;
 constexpr const char* format_name = "tenshot.fusion/1";
 constexpr std::size_t most_members = 1000;  ///< of a group, of the pairs: far beyond any runtime's
 
-/// All names that rules may use.
+/// All names that rules may use: kinds of operators, activations, operators of two tensors.
 const std::vector<std::string>& known_fusion_types() {
-  static const std::vector<std::string> known = {
-      // kinds of operators
-      "convolution", "depthwise_convolution", "grouped_convolution", "transposed_convolution", "linear",
-      "matrix_product", "max_pool", "average_pool", "global_pool", "activation", "add", "multiply", "elementwise",
-      "concatenate", "split", "shuffle", "pad", "resize", "reshape", "transpose", "batch_norm", "layer_norm",
-      "group_norm", "softmax", "reduce", "opaque",
-      // activations
-      "relu", "relu6", "clip", "hard_swish", "hard_sigmoid", "silu", "sigmoid", "gelu", "quick_gelu", "tanh",
-      "leaky_relu", "elu", "celu", "selu", "softplus", "softsign", "mish", "erf", "sqrt", "exp", "log", "negate",
-      "absolute", "reciprocal", "thresholded_relu",
-      // operators of two tensors
-      "subtract", "divide", "power", "minimum", "maximum", "prelu"};
+  static const auto known = words_of<std::vector<std::string>>(
+      "convolution depthwise_convolution grouped_convolution transposed_convolution linear matrix_product max_pool "
+      "average_pool global_pool activation add multiply elementwise concatenate split shuffle pad resize reshape "
+      "transpose batch_norm layer_norm group_norm softmax reduce opaque "
+      "relu relu6 clip hard_swish hard_sigmoid silu sigmoid gelu quick_gelu tanh leaky_relu elu celu selu softplus "
+      "softsign mish erf sqrt exp log negate absolute reciprocal thresholded_relu "
+      "subtract divide power minimum maximum prelu");
   return known;
 }
 

@@ -19,7 +19,10 @@ namespace tenshot::nasbench {
 
 /// What a choice asks of a size of an operator.
 struct SizeCondition {
-  std::string size;  ///< one of size_names()
+  /// "groups", "window_height", "window_width", "stride_height", "stride_width", "input_channels", "output_channels",
+  /// "group_inputs" and "group_outputs" (channels of a group), "input_pixels", "output_pixels", "input_slices" and
+  /// "output_slices" (channels over four, rounded up), or "tiles" (of 4×4 pixels of the output).
+  std::string size;
   std::string test;  ///< "equals", "at_least", "at_most", "multiple_of"
   std::int64_t value = 0;
 
@@ -28,11 +31,6 @@ struct SizeCondition {
     return std::tie(a.size, a.test, a.value) < std::tie(b.size, b.test, b.value);
   }
 };
-
-/// "groups", "window_height", "window_width", "stride_height", "stride_width", "input_channels", "output_channels",
-/// "group_inputs" and "group_outputs" (channels of a group), "input_pixels", "output_pixels", "input_slices" and
-/// "output_slices" (channels over four, rounded up), "tiles" (of 4×4 pixels of the output).
-std::vector<std::string> size_names();
 
 /// A kernel, and when it is taken.
 struct KernelChoice {

@@ -45,6 +45,12 @@ const std::map<std::string, Size>& known_sizes() {
   return known;
 }
 
+std::vector<std::string> size_names() {
+  std::vector<std::string> names;
+  for (const auto& [size, of] : known_sizes()) names.push_back(size);
+  return names;
+}
+
 /// The tests of one size: a number that it equals, or an object of tests.
 void add_conditions(KernelChoice& choice, const std::string& size, const json& tests, const std::string& place,
                     const JsonReader& reader) {
@@ -82,12 +88,6 @@ void add_conditions(KernelChoice& choice, const std::string& size, const json& t
 }
 
 }  // namespace
-
-std::vector<std::string> size_names() {
-  std::vector<std::string> names;
-  for (const auto& [size, of] : known_sizes()) names.push_back(size);
-  return names;
-}
 
 bool SizeCondition::holds(const OperatorSpecification& operation) const {
   const std::int64_t found = known_sizes().at(size)(operation);

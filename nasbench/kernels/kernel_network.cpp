@@ -128,23 +128,17 @@ const OperatorSpecification& leading_operator(const Network& kernel) {
 }
 
 std::string kernel_type(const Network& network, const Kernel& kernel) {
-  std::vector<std::string> parts;
-  for (const int node : kernel.nodes) {
-    const std::string part = fusion_types(network.nodes.at(index(node)).operation).front();
-    if (part != "batch_norm" || parts.empty()) parts.push_back(part);
-  }
+  std::vector<std::string> parts = parts_between(kernel_name(network, kernel.nodes), "++");
+  parts.erase(std::remove(parts.begin() + 1, parts.end(), "batch_norm"), parts.end());
   return joined(parts, "++");
 }
 
 KernelSizes kernel_sizes(const OperatorSpecification& op) {
   const Shape& input = op.inputs.empty() ? op.output : op.inputs.front();
-  KernelSizes sizes;
-  sizes.image = input.size() == 4 ? static_cast<int>(input[2]) : 1;
-  sizes.inputs = static_cast<int>(channel_count(op, input));
-  sizes.outputs = static_cast<int>(channel_count(op, op.output));
-  sizes.window = op.kernel.height;
-  sizes.stride = op.stride.height;
-  return sizes;
+  const int image = input.size() == 4 ? static_cast<int>(input[2]) : 1;
+  const auto inputs = static_cast<int>(channel_count(op, input)),
+             outputs = static_cast<int>(channel_count(op, op.output));
+  return {image, inputs, outputs, op.kernel.height, op.stride.height};
 }
 
 bool can_be_made(const std::string& type) {

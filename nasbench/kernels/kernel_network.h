@@ -28,10 +28,6 @@ struct KernelSizes {
   int outputs = 1;  ///< channels; of what keeps them, as many as inputs
   int window = 1;   ///< height and width
   int stride = 1;
-  friend bool operator==(const KernelSizes& a, const KernelSizes& b) {
-    return a.image == b.image && a.inputs == b.inputs && a.outputs == b.outputs && a.window == b.window &&
-           a.stride == b.stride;
-  }
 };
 
 /// The sizes of a kernel that begins with this operator.

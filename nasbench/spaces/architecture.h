@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "nasbench/support/error.h"
@@ -80,5 +82,9 @@ struct ArchitectureHash {
     return static_cast<std::size_t>(hash ^ (hash >> 32));
   }
 };
+
+using ArchitectureSet = std::unordered_set<Architecture, ArchitectureHash>;
+template <class Value>
+using ArchitectureMap = std::unordered_map<Architecture, Value, ArchitectureHash>;
 
 }  // namespace tenshot::nasbench

@@ -3,7 +3,6 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <unordered_map>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/operator_products.h"
@@ -168,7 +167,7 @@ class NamedNetworks final : public NetworkSpace {
   mutable std::mutex mutex_;
   std::deque<NamedNetwork> all_;
   std::map<std::string, Meaning, std::less<>> by_name_;
-  std::unordered_map<Architecture, std::size_t, ArchitectureHash> by_identity_;
+  ArchitectureMap<std::size_t> by_identity_;
 };
 
 NamedNetworks& catalogue() {

@@ -30,14 +30,10 @@ struct CompiledCell {
     }
     return append(value);
   }
-  int reader_count(int v) const {
-    return static_cast<int>(std::count_if(values.begin() + 1, values.begin() + size,
+  /// How many of the values after value `w` read value `v`.
+  int readers_after(int w, int v) const {
+    return static_cast<int>(std::count_if(values.begin() + w + 1, values.begin() + size,
                                           [&](const Value& value) { return value.first == v || value.second == v; }));
-  }
-  /// Whether something computed after value `w` reads value `v`.
-  bool read_after(int w, int v) const {
-    return std::any_of(values.begin() + w + 1, values.begin() + size,
-                       [&](const Value& value) { return value.first == v || value.second == v; });
   }
   /// Value `v` becomes part of an earlier one: who read `v` reads `into`, and the values after `v` move up.
   void fold(int v, int into) {
@@ -73,7 +69,7 @@ void fold_multiplications(CompiledCell& compiled) {
   for (int v = compiled.size - 1; v > 0; --v) {
     const Value& value = compiled.values[v];
     if (value.kind != Value::Kind::multiply || !is_convolution(compiled.values[value.first])) continue;
-    if (compiled.reader_count(value.first) == 1) compiled.fold(v, value.first);
+    if (compiled.readers_after(0, value.first) == 1) compiled.fold(v, value.first);
   }
 }
 
@@ -136,14 +132,14 @@ class LayoutPass {
       case Value::Kind::relu: place_relu(v, value.first); break;
       case Value::Kind::convolution_1x1:
       case Value::Kind::convolution_3x3:
-        read_blocked(value.first);
+        read(value.first, true);
         tensors_[v] = {true, true, true};
         break;
       case Value::Kind::pool:
-        read_blocked(value.first);
+        read(value.first, true);
         tensors_[v] = {true, false, false};
         break;
-      case Value::Kind::multiply: read_plain(value.first); break;
+      case Value::Kind::multiply: read(value.first, false); break;
       case Value::Kind::add: place_add(v, value.first, value.second); break;
     }
   }
@@ -155,8 +151,8 @@ class LayoutPass {
 
   void place_add(int v, int first, int second) {
     if (!tensors_[first].blocked || !tensors_[second].blocked) {
-      read_plain(first);
-      read_plain(second);
+      read(first, false);
+      read(second, false);
       return;
     }
     tensors_[v].blocked = true;
@@ -168,15 +164,10 @@ class LayoutPass {
     }
   }
 
-  void read_blocked(int v) {
-    if (!tensors_[v].blocked) convert(v);
-  }
-  void read_plain(int v) {
-    if (tensors_[v].blocked) convert(v);
-  }
-  void convert(int v) {
-    if (!converted_[v]) ++counts_.reorder;
+  void read(int v, bool blocked) {
+    if (tensors_[v].blocked == blocked || converted_[v]) return;
     converted_[v] = true;
+    ++counts_.reorder;
   }
 
   const CompiledCell& compiled_;
@@ -196,9 +187,8 @@ CellCounts in_place_structure(const Cell& cell) {
   const CompiledCell compiled = compile(cell, all_edges);
   CellCounts counts = count_values(compiled);
   for (int v = 1; v < compiled.size; ++v) {
-    if (compiled.values[v].kind == Value::Kind::multiply && compiled.read_after(v, compiled.values[v].first)) {
-      ++counts.reorder;
-    }
+    const Value& value = compiled.values[v];
+    if (value.kind == Value::Kind::multiply && compiled.readers_after(v, value.first) > 0) ++counts.reorder;
   }
   return counts;
 }

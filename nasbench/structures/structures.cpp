@@ -22,49 +22,37 @@ using Rule = CellCounts (*)(const Cell&);
 using PathRule = std::array<CellCounts, path_count> (*)(const Cell&);
 
 struct NamedRule {
-  Structure structure;
+  std::string name, meaning;
+  std::vector<bool> uses;  ///< Structure::uses
   std::variant<Rule, PathRule> rule;
   bool keeps_base;  ///< false: where no path connects, the network is a constant and nothing of it runs
 };
 
-std::vector<NamedRule> named_rules() {
-  //                                       base  skip  1x1   3x3   pool  add    relu   mul    reorder
-  const std::vector<bool> free_adds = {true, true, true, true, true, false, false, false, false};
-  const std::vector<bool> eager = {true, true, true, true, true, true, false, false, false};
-  const std::vector<bool> compiled = {true, false, true, true, true, true, true, true, false};
-  const std::vector<bool> compiled_live = {true, false, true, true, true, true, true, false, false};
-  const std::vector<bool> blocked = {true, false, true, true, true, true, true, true, true};
-  return {
-      {{"total", "every operation is executed as written", 1, free_adds}, total_structure, true},
-      {{"live", "dead branches are removed", 1, eager}, live_structure, false},
-      {{"forward", "operations on zeros are skipped, unused results are still computed", 1, eager},
-       forward_structure,
-       true},
-      {{"backward", "unused results are not computed, operations on zeros are", 1, eager}, backward_structure, false},
-      {{"backward+", "as backward, and lone convolutions are computed though unused", 1, eager},
-       backward_plus_structure,
-       false},
-      {{"fused", "dead branches are removed and repeated operations computed once", 1, eager}, fused_structure, false},
-      {{"critical", "parallel paths run at the same time: the slowest counts", path_count, free_adds},
-       critical_structure,
-       false},
-      {{"half-critical", "parallel paths overlap by half", path_count, eager}, half_critical_structure, false},
-      {{"cse", "compiled: repeated operations are merged, zeros are multiplied", 1, compiled}, cse_structure, true},
-      {{"live-cse", "compiled: dead branches are removed and repeated operations merged", 1, compiled_live},
-       live_cse_structure,
-       false},
-      {{"layout", "compiled for blocked tensors: merged, with conversions between layouts", 1, blocked},
-       layout_structure,
-       true},
-      {{"in-place", "compiled in place: merged, with conversions where a result cannot overwrite its operand", 1,
-        blocked},
-       in_place_structure,
-       true},
-  };
-}
-
 const std::vector<NamedRule>& rules() {
-  static const std::vector<NamedRule> all = named_rules();
+  //                                              base  skip  1x1   3x3   pool  add    relu   mul    reorder
+  static const std::vector<bool> free_adds = {true, true, true, true, true, false, false, false, false};
+  static const std::vector<bool> eager = {true, true, true, true, true, true, false, false, false};
+  static const std::vector<bool> compiled = {true, false, true, true, true, true, true, true, false};
+  static const std::vector<bool> compiled_live = {true, false, true, true, true, true, true, false, false};
+  static const std::vector<bool> blocked = {true, false, true, true, true, true, true, true, true};
+  static const std::vector<NamedRule> all = {
+      {"total", "every operation is executed as written", free_adds, total_structure, true},
+      {"live", "dead branches are removed", eager, live_structure, false},
+      {"forward", "operations on zeros are skipped, unused results are still computed", eager, forward_structure, true},
+      {"backward", "unused results are not computed, operations on zeros are", eager, backward_structure, false},
+      {"backward+", "as backward, and lone convolutions are computed though unused", eager, backward_plus_structure,
+       false},
+      {"fused", "dead branches are removed and repeated operations computed once", eager, fused_structure, false},
+      {"critical", "parallel paths run at the same time: the slowest counts", free_adds, critical_structure, false},
+      {"half-critical", "parallel paths overlap by half", eager, half_critical_structure, false},
+      {"cse", "compiled: repeated operations are merged, zeros are multiplied", compiled, cse_structure, true},
+      {"live-cse", "compiled: dead branches are removed and repeated operations merged", compiled_live,
+       live_cse_structure, false},
+      {"layout", "compiled for blocked tensors: merged, with conversions between layouts", blocked, layout_structure,
+       true},
+      {"in-place", "compiled in place: merged, with conversions where a result cannot overwrite its operand", blocked,
+       in_place_structure, true},
+  };
   return all;
 }
 
@@ -96,7 +84,9 @@ StructureModel::StructureModel()
           {"base", 0.1, 0.1, {}, {}},           {"skip_connect", 0.1, 1, {}, {}}, {"nor_conv_1x1", 0.2, 1, {}, "relu"},
           {"nor_conv_3x3", 0.4, 1, {}, "relu"}, {"avg_pool_3x3", 0.2, 1, {}, {}}, {"add", 0.05, 3, 0.05, {}},
           {"relu", 0.02, 1, 0.02, {}},          {"multiply", 0.02, 1, 0.02, {}},  {"reorder", 0.03, 1, 0.03, {}}} {
-  for (const NamedRule& rule : rules()) structures_.push_back(rule.structure);
+  for (const auto& [name, meaning, uses, rule, keeps_base] : rules()) {
+    structures_.push_back({name, meaning, std::holds_alternative<Rule>(rule) ? 1 : path_count, uses});
+  }
 }
 
 double StructureModel::instances_per_shape() const { return cells_per_stage; }

@@ -71,10 +71,6 @@ constexpr std::array<Signature, 35> signatures = {{
     {0, "#!"sv, "a script", ""},
 }};
 
-bool begins_with(std::string_view text, std::string_view beginning) {
-  return text.substr(0, beginning.size()) == beginning;
-}
-
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 /// An archive of the kind that PyTorch, Keras, NumPy and others make their files of.

@@ -23,6 +23,11 @@ std::string joined(const Texts& texts, std::string_view separator = ", ") {
 /// after `most` characters.
 std::string excerpt(std::string_view text, std::size_t most = 60);
 
+inline bool begins_with(std::string_view text, std::string_view part) { return text.substr(0, part.size()) == part; }
+inline bool ends_with(std::string_view text, std::string_view part) {
+  return text.size() >= part.size() && text.substr(text.size() - part.size()) == part;
+}
+
 /// True when `text` fits `pattern`, in which `*` stands for any characters, also none.
 bool fits_pattern(std::string_view text, std::string_view pattern);
 

@@ -124,21 +124,6 @@ void require_sound(const KernelSpace& space) {
 
 }  // namespace
 
-KernelSpace space_of_zoo(std::vector<std::string> dimensions, const std::vector<Configuration>& zoo,
-                         std::vector<bool> fine) {
-  KernelSpace space{std::move(dimensions), {}, std::move(fine), {}};
-  space.prior.resize(space.dimensions.size());
-  for (const Configuration& configuration : zoo) {
-    if (configuration.size() != space.dimensions.size()) {
-      throw InputError("a kernel of the zoo has " + std::to_string(configuration.size()) + " values, expected " +
-                       std::to_string(space.dimensions.size()));
-    }
-    for (std::size_t d = 0; d < configuration.size(); ++d) space.prior[d].push_back(configuration[d]);
-  }
-  require_sound(space);
-  return space;
-}
-
 AdaptiveSamples sample_adaptively(const KernelSpace& space, const std::vector<Configuration>& test_set,
                                   const MeasureKernels& measure, const TestLearner& learner,
                                   const AdaptiveOptions& options) {

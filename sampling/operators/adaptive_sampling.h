@@ -23,10 +23,6 @@ struct KernelSpace {
   std::function<bool(const Configuration&)> allowed;
 };
 
-/// The space of the kernels of a zoo. Throws InputError where there are none, or one has other dimensions.
-KernelSpace space_of_zoo(std::vector<std::string> dimensions, const std::vector<Configuration>& zoo,
-                         std::vector<bool> fine);
-
 /// The options of Algorithm 2.
 struct AdaptiveOptions {
   std::size_t initial = 10'000;  ///< N, drawn from the prior: more cover more of it

@@ -56,7 +56,7 @@ void compare(benchmark::State& state, int repeats, Ours ours, Products products)
 }
 
 void TrainingStep(benchmark::State& state) {
-  const FlushedDenormals as_in_training;
+  const LibTorchTraining as_in_training(1);
   RegressionNetwork network(inputs, {first, second}, 1);
   // An epoch's worth of one-hot encodings, descriptors and noisy targets, as training sees them.
   constexpr std::size_t batches = 64;

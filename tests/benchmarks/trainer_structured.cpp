@@ -9,7 +9,6 @@
 #include "nasbench/structures/structures.h"
 #include "sampling/architectures/information.h"
 #include "trainer/predictors/library/library.h"
-#include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/structured_planning.h"
@@ -103,7 +102,7 @@ BENCHMARK(FitLibrary)->Arg(1)->Arg(13)->Arg(100)->Arg(1000)->Unit(benchmark::kMi
 void Calibrate(benchmark::State& state) {
   const BenchmarkPool pool = make_pool(13);
   const StructuredLibrary library = fit_library(model(), pool.devices, pool.latencies);
-  for (auto _ : state) benchmark::DoNotOptimize(calibrate(library, pool.devices, pool.latencies));
+  for (auto _ : state) benchmark::DoNotOptimize(calibrate(library, pool.latencies));
 }
 BENCHMARK(Calibrate)->Unit(benchmark::kMillisecond);
 
@@ -154,7 +153,7 @@ void PredictAllAfterMany(benchmark::State& state) {
   const StructuredPosterior posterior =
       adapt(make_library(13), make_large_set(static_cast<std::size_t>(state.range(0)), "critical"));
   const nasbench::StructureTable table = model().table(nasbench::nasbench201().all());
-  for (auto _ : state) benchmark::DoNotOptimize(predict_intervals(posterior, table, 0.9));
+  for (auto _ : state) benchmark::DoNotOptimize(predictions_of(predict(posterior, table), posterior.calibration, 0.9));
 }
 BENCHMARK(PredictAllAfterMany)->Arg(10)->Arg(40)->Arg(100)->Arg(1000)->Arg(15625)->Unit(benchmark::kMillisecond);
 
@@ -169,7 +168,8 @@ void PredictAllFromStrings(benchmark::State& state) {
     std::vector<nasbench::Architecture> architectures;
     architectures.reserve(texts.size());
     for (const std::string& text : texts) architectures.push_back(nasbench::nasbench201().parse(text));
-    benchmark::DoNotOptimize(predict_intervals(posterior, model().table(architectures), 0.9));
+    benchmark::DoNotOptimize(
+        predictions_of(predict(posterior, model().table(architectures)), posterior.calibration, 0.9));
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(texts.size()));
 }

@@ -13,66 +13,42 @@ namespace {
 
 constexpr double shown_confidence = 0.9;
 
-trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model) {
-  trainer::AdaptationSet set;
-  const nasbench::NetworkSpace& space = *model.pool().space;
-  set.quantity = trainer::adapted_quantity(model.pool(), quantity_option(options));
-  if (options.has("measurements")) {
-    const auto read = read_measurements(options, options.all("measurements"), space, *set.quantity);
-    trainer::add_measured(set, read.measured, model);
-    if (set.whole_milliseconds) {
-      say(whole_numbers(*set.quantity) + ": on fast networks one step of this clock is a large relative error");
-    }
-  }
-  if (options.has("operators")) trainer::add_operators(set, options.get("operators"), model);
-  if (options.has("descriptor")) set.descriptor = read_descriptor(options, space, *set.quantity);
-  if (options.has("runtime")) set.runtime = options.get("runtime");
-  return set;
-}
-
 nlohmann::json to_json(const datasets::Fleet& fleet) {
   nlohmann::json json = {{"networks", fleet.shared}, {"differ_percent", 100 * fleet.spread}};
   for (const datasets::Fleet::Board& board : fleet.boards) {
     json["boards"].push_back(
-        {{"measurements", board.name},
-         {"slower_percent", board.compared ? nlohmann::json(100 * std::expm1(board.level)) : nlohmann::json()}});
+        {{"measurements", board.name}, {"slower_percent", board.compared ? 100 * std::expm1(board.level) : NAN}});
   }
   return json;
 }
 
 /// Writes the predictor with its verdict, so that a page on it promises the same (`tenshot report`), and says it.
-std::optional<trainer::Verdict> save_judged(Outcome& outcome, const std::string& out, const trainer::PoolModel& model,
+std::optional<trainer::Verdict> save_judged(const std::string& out, const trainer::PoolModel& model,
                                             const trainer::Predictor& predictor,
                                             const std::vector<nasbench::Architecture>& measured,
                                             const std::vector<nasbench::Architecture>& named) {
-  std::optional<trainer::Verdict> found = verdict(predictor, judged_by(model, measured, named), measured);
-  if (found && measured.empty()) found->further.reset();  // of a device as it is known, how it differs is not known
-  trainer::save(judged_archive(predictor, found), out);
-  forget_training(out);
+  const std::optional<trainer::Verdict> found = verdict(predictor, judged_by(model, measured, named), measured);
+  save_trained(judged_archive(predictor, found), out);
   if (found) {
-    outcome.set("verdict", to_json(*found));
+    put_outcome({{"verdict", to_json(*found)}});
     tell_people(in_words(*found));
   }
-  for (const trainer::Remark& remark : predictor.explanation()) {
-    outcome.remark(trainer::in_words(remark), {{"warns", remark.warns}});
-  }
+  for (const trainer::Remark& remark : predictor.explanation()) say(in_words(remark), {{"warns", remark.warns}});
   return found;
 }
 
 /// Says which of the measured networks the predictor still cannot predict. Throws InputError where it can predict none.
-void require_some_usable(Outcome& outcome, const trainer::Predictor& predictor,
-                         std::vector<nasbench::Architecture> measured) {
+void require_some_usable(const trainer::Predictor& predictor, std::vector<nasbench::Architecture> measured) {
   if (measured.empty()) return;
   trainer::Predictions own = predictor.predict(measured, shown_confidence);
   const auto reasons = trainer::take_out_unusable(own, measured, predictor.space(), predictor.quantity());
   if (measured.empty()) throw InputError("none of the measured networks can be predicted: " + reasons.front());
-  for (const std::string& reason : reasons) outcome.remark(reason, {{"warns", true}});
+  for (const std::string& reason : reasons) say(reason, {{"warns", true}});
 }
 
 }  // namespace
 
 void run_adapt(const OptionParser& options) {
-  Outcome outcome(options);
   const std::string out = options.required("out");
   if (!options.has("measurements") && !options.has("descriptor") && !options.has("like")) {
     options.required("measurements");
@@ -85,27 +61,31 @@ void run_adapt(const OptionParser& options) {
   quantity_option(options);
   const int threads = options.integer("threads", 1);
   const std::string checkpoint = checkpoint_of(options);
-  FileRoles files("--checkpoint", checkpoint);
-  reads_given(files, options);
-  if (options.has("operators")) files.reads("--operators", options.get("operators"));
+  FileRoles files(options);
+  files.reads("--checkpoint", checkpoint);
   files.writes_training("--out", out);
   const MadeFolders made(out);
   const auto model = trainer::load_pool_model(checkpoint);
   require_options_of(*model, options);
   const std::vector<nasbench::Architecture> named = networks_of(options);
-  const trainer::AdaptationSet set = adaptation_set(options, *model);
+  trainer::AdaptationSet set =
+      adaptation_set(options, *model, trainer::adapted_quantity(model->pool(), quantity_option(options)));
+  if (set.whole_milliseconds) {
+    say(whole_numbers(*set.quantity) + ": on fast networks one step of this clock is a large relative error");
+  }
+  if (options.has("operators")) trainer::add_operators(set, options.get("operators"), *model);
   if (set.descriptor) remark_on_descriptor(*model, *set.descriptor);
   ProgressLine progress;
   adapt_options.control = training_control(out, threads, progress);
-  if (set.fleet) outcome.set("fleet", to_json(*set.fleet));
+  if (set.fleet) put_outcome({{"fleet", to_json(*set.fleet)}});
   const auto predictor = model->adapt(set, adapt_options);
-  require_some_usable(outcome, *predictor, set.architectures);
-  const auto found = save_judged(outcome, out, *model, *predictor, set.architectures, named);
+  require_some_usable(*predictor, set.architectures);
+  const auto found = save_judged(out, *model, *predictor, set.architectures, named);
   const bool by_name = &predictor->space() == &nasbench::networks();
-  outcome.written(out, "predictor",
-                  "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"));
-  outcome.finish();
+  say_written(out, "predictor",
+              "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"));
   if (found && options.has("strict") && found->trust == trainer::Trust::doubtful) {
+    print_outcome();
     throw DoubtfulVerdict(out + ": the verdict is doubtful, and --strict does not accept that; see the warnings");
   }
 }

@@ -1,47 +1,20 @@
-#include "trainer/cli/cold.h"
-
 #include <iostream>
+#include <system_error>
 
+#include "descriptor/cold/cold_json.h"
 #include "descriptor/cold/cold_network.h"
+#include "descriptor/machine/memory.h"
 #include "descriptor/onednn/cold_engine.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/predictors/cold_stages/cold_predictor.h"
 
 namespace tenshot::cli {
 namespace {
-
-bool drops_page_cache(const std::string& wanted) {
-  if (wanted == "dropped" || wanted == "kept") return wanted == "dropped";
-  throw InputError("'" + wanted + "' is no state of the page cache; expected one of dropped, kept");
-}
-
-StartConditions start_conditions(const OptionParser& options) {
-  StartConditions conditions;
-  conditions.starts = options.integer("starts", 0);
-  conditions.runs = options.has("switch") ? 2 : 1;
-  conditions.drop_page_cache = drops_page_cache(options.get("page-cache"));
-  if (conditions.starts > 0) return conditions;
-  if (!conditions.drop_page_cache) throw UsageError("--page-cache kept is what --starts find: say how many");
-  if (options.has("corrected")) throw UsageError("--corrected keeps what --starts corrects: say how many");
-  return conditions;
-}
-
-std::string plan_line(const trainer::ColdPlanning& planning, const std::string& out) {
-  std::string line = "a cold start of " + decimals(planning.plan.predicted_ms, 2) +
-                     " ms is planned, no plan is under " + decimals(planning.plan.lower_bound_ms, 2) + " ms";
-  if (planning.algorithm_1_ms > 0) line += ", Algorithm 1 alone finds " + decimals(planning.algorithm_1_ms, 2) + " ms";
-  line += "; it stores " + decimals(static_cast<double>(planning.cached_bytes) / 1e6, 2) + " MB of transformed weights";
-  if (!planning.plan.switches.empty()) {
-    line += "; " + std::to_string(planning.plan.switches.size()) +
-            " layers change their kernels for later runs, from " + decimals(planning.plan.warm_ms, 2) + " to " +
-            decimals(planning.plan.switched_ms, 2) + " ms";
-  }
-  return line + "; next: tenshot cold run " + out;
-}
 
 using trainer::cold_stages::PredictedStart;
 
@@ -55,12 +28,6 @@ std::vector<std::filesystem::path> stage_files(const std::filesystem::path& path
   if (files.empty())
     throw InputError("'" + path.string() + "' has no file of stages (*.json, by `tenshot cold measure`)");
   return files;
-}
-
-/// The kernels that oneDNN has here for a layer; nothing where the stages are of another machine.
-trainer::cold_stages::OfferedKernels kernels_here(const std::string& machine) {
-  if (descriptor::cold_machine() != machine) return {};
-  return descriptor::kernel_names;
 }
 
 nlohmann::json to_json(const PredictedStart& start) {
@@ -78,13 +45,69 @@ nlohmann::json to_json(const PredictedStart& start) {
           {"learners", std::move(learners)}};
 }
 
+/// Makes the plan's file where it is missing. False where it cannot be made: says so, and the start goes on without it.
+bool provide_weights(const descriptor::ColdPlan& plan, const std::string& model, const std::string& folder) {
+  try {
+    if (descriptor::make_weights(plan, model, folder)) {
+      say("weights written to " + descriptor::weight_file(folder).string());
+    }
+    return true;
+  } catch (const FileError& error) {
+    say(std::string(error.what()) + ": starting from the model itself, which is slower");
+    return false;
+  }
+}
+
+nlohmann::json to_json(const descriptor::ColdStart& start, const descriptor::ColdPlan& plan, const std::string& pages) {
+  nlohmann::json layers = nlohmann::json::array();
+  for (std::size_t i = 0; i < start.layers.size(); ++i) {
+    layers.push_back(start.layers[i]);
+    layers.back().update(
+        {{"name", plan.network.layers[i].name}, {"kernel", plan.layers[i].kernel}, {"core", plan.layers[i].core}});
+  }
+  nlohmann::json runs = nlohmann::json::array();
+  for (const descriptor::ColdRun& one : start.runs) runs.push_back({{"ms", one.ms}, {"switched", one.switched}});
+  return {{"layers", std::move(layers)},
+          {"runs", std::move(runs)},
+          {"switches", plan.switches.size()},
+          {"predicted_switched_ms", plan.switched_ms},
+          {"last_output", start.last_output},
+          {"cold_ms", start.cold_ms},
+          {"start_ms", start.start_ms},
+          {"prepare_ms", start.prepare_ms},
+          {"wait_ms", start.wait_ms},
+          {"execute_ms", start.execute_ms},
+          {"warm_ms", start.warm_ms},
+          {"predicted_ms", plan.predicted_ms},
+          {"predicted_warm_ms", plan.warm_ms},
+          {"lower_bound_ms", plan.lower_bound_ms},
+          {"strategy", plan.strategy},
+          {"page_cache", pages},
+          {"slow_layers", start.slow_layers},
+          {"output", start.output},
+          {"stolen", start.stolen}};
+}
+
+void print(const descriptor::ColdStart& result, const descriptor::ColdPlan& plan, const std::string& pages,
+           bool is_warm) {
+  std::cout << decimals(result.cold_ms, 2) << " ms from the plan's file to the output (predicted "
+            << decimals(plan.predicted_ms, 2) << "; page cache " << pages << ")\n";
+  for (std::size_t i = 1; i < result.runs.size(); ++i) {
+    std::cout << decimals(result.runs[i].ms, 2) << " ms for run " << i + 1;
+    if (!plan.switches.empty()) {
+      std::cout << ", " << result.runs[i].switched << " of " << plan.switches.size() << " layers switched";
+    }
+    std::cout << "\n";
+  }
+  if (is_warm) std::cout << decimals(result.warm_ms, 2) << " ms warm\n";
+}
+
 }  // namespace
 
 void run_cold_measure(const OptionParser& options) {
   const std::string model = options.required("model.onnx"), out = options.required("out");
   FileRoles files("model.onnx", model);
-  files.writes("--out", out);
-  const MadeFolders made(out);
+  files.makes("--out", out);
   descriptor::ColdMeasureOptions measure;
   measure.repetitions = options.integer("repetitions", 1);
   const std::filesystem::path folder = std::filesystem::path(out).parent_path();
@@ -107,27 +130,43 @@ void run_cold_measure(const OptionParser& options) {
       " layers written to " + out + "; next: tenshot cold plan " + out + " --out plan.json");
 }
 
-void run_cold_plan(const OptionParser& options) {
-  const std::string stages = options.required("stages.json"), out = options.required("out");
-  FileRoles files("stages.json", stages);
-  if (options.has("corrected")) files.writes("--corrected", options.get("corrected"));
-  files.writes("--out", out);
-  trainer::ColdPlanOptions wanted;
-  wanted.kernels = trainer::kernel_policy(options.get("kernels"));
-  wanted.cache = trainer::cache_policy(options.get("cache"));
-  wanted.preparing_cores = options.integer("preparing-cores", 0);
-  wanted.switches = options.has("switch");
-  const StartConditions conditions = start_conditions(options);
-  trainer::ColdPlanning planning;
-  if (conditions.starts > 0) {
-    StartedPlan started = plan_by_starting(descriptor::read_stages(stages), wanted, conditions, out);
-    if (options.has("corrected")) write_file_atomically(options.get("corrected"), to_text(started.corrected));
-    planning = std::move(started.planning);
-  } else {
-    planning = plan_cold_start(descriptor::read_stages(stages), wanted);
-    write_file_atomically(out, to_text(planning.plan));
+void run_cold_run(const OptionParser& options) {
+  const std::string plan_file = options.required("plan.json");
+  const descriptor::ColdPlan plan = descriptor::read_plan(plan_file);
+  descriptor::require_this_machine(plan);
+  descriptor::ColdStartOptions start;
+  start.model = options.has("model") ? options.get("model") : plan.model;
+  start.folder = options.has("weights") ? options.get("weights") : plan_file + ".weights";
+  start.warm_runs = options.integer("warm-runs", 0);
+  start.runs = options.integer("runs", 1);
+  start.steal = options.has("steal");
+  const std::string missing = descriptor::missing_weights(plan, start.folder);
+  if (!missing.empty() && is_there(descriptor::weight_file(start.folder))) say(missing + "; it is made again");
+  const bool stored = missing.empty() || provide_weights(plan, start.model, start.folder);
+  if (options.has("touch-memory")) {
+    std::error_code unknown;
+    const std::uintmax_t bytes = std::filesystem::file_size(descriptor::weight_file(start.folder), unknown);
+    descriptor::touch_free_memory(descriptor::memory_of_start(unknown ? 0 : bytes));
   }
-  say(plan_line(planning, out));
+  std::string pages = "as it was";
+  if (options.has("drop-page-cache")) {
+    pages = "dropped";
+    for (const std::filesystem::path& file :
+         {std::filesystem::path(plan_file), descriptor::weight_file(start.folder)}) {
+      if (is_there(file) && !descriptor::drop_from_page_cache(file).dropped()) pages = "could not be dropped";
+    }
+  }
+  const descriptor::ColdStart result = descriptor::run_cold_start(plan_file, start);
+  if (options.has("json")) {
+    std::cout << to_json(result, plan, pages).dump() << "\n";
+  } else {
+    print(result, plan, pages, start.warm_runs > 0);
+  }
+  if (!result.unswitched.empty()) say(result.unswitched + ": some layers keep the kernels of the start");
+  if (!stored || result.slow_layers.empty()) return;
+  say(std::to_string(result.slow_layers.size()) + " layers, '" + result.slow_layers.front() +
+      "' first, had no stored weights, or damaged ones: they were made of the model");
+  provide_weights(plan, start.model, start.folder);
 }
 
 void run_cold_predict(const OptionParser& options) {
@@ -142,7 +181,8 @@ void run_cold_predict(const OptionParser& options) {
   trainer::ColdPlanOptions plan;
   plan.preparing_cores = options.integer("preparing-cores", 0);
   const nasbench::Network network = nasbench::read_onnx(model);
-  const auto offered = kernels_here(trainer::cold_stages::machine_of(measured));
+  trainer::cold_stages::OfferedKernels offered;  // here; unknown where the stages are of another machine
+  if (descriptor::cold_machine() == trainer::cold_stages::machine_of(measured)) offered = descriptor::kernel_names;
   PredictedStart start =
       trainer::cold_stages::predict_cold_start(descriptor::cold_network(network), offered, measured, plan);
   if (options.has("out")) {

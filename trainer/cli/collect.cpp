@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <unordered_set>
 
 #include "datasets/collect/collect_descriptor.h"
 #include "datasets/collect/collect_energy.h"
@@ -14,7 +13,6 @@
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/words.h"
-#include "trainer/cli/runtime_choice.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/cli/signals.h"
 
@@ -22,17 +20,6 @@ namespace tenshot::cli {
 namespace {
 
 using datasets::Quantity;
-
-/// The first `count` distinct architectures of a seeded sequence, in a space with far more than that.
-std::vector<nasbench::Architecture> distinct_draws(const nasbench::SearchSpace& space, std::size_t count, Rng& rng) {
-  std::vector<nasbench::Architecture> drawn;
-  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> known;
-  while (drawn.size() < count) {
-    nasbench::Architecture architecture = space.random(rng);
-    if (known.insert(architecture).second) drawn.push_back(std::move(architecture));
-  }
-  return drawn;
-}
 
 /// How many architectures `--archs` asks for; nothing where it is a file.
 std::optional<std::size_t> number_of(const std::string& archs) {
@@ -50,22 +37,19 @@ std::vector<nasbench::Architecture> architectures_of(const std::string& archs, c
   if (!wanted) return usable_architectures(archs, space);
   Rng rng(seed);
   const nasbench::SearchSpace& decided = nasbench::search_space(space);
-  if (!decided.listable()) return distinct_draws(decided, *wanted, rng);
-  std::vector<nasbench::Architecture> all = decided.all();
-  rng.shuffle(all);
-  all.resize(std::min(all.size(), *wanted));
-  return all;
-}
-
-/// This program, told to start one network as these options say.
-std::vector<std::string> start_command(const OptionParser& options, const RuntimeChoice& choice) {
-  std::vector<std::string> command = {own_program(), "run-network"};
-  for (const char* option : {"runtime", "threads", "batch", "seed", "space", "isa"}) {
-    command.insert(command.end(), {"--" + std::string(option), options.get(option)});
+  std::vector<nasbench::Architecture> drawn;
+  if (decided.listable()) {
+    drawn = decided.all();
+    rng.shuffle(drawn);
+    drawn.resize(std::min(drawn.size(), *wanted));
+    return drawn;
   }
-  command.insert(command.end(), {"--resolution", std::to_string(choice.shape.resolution)});
-  for (const std::string& shape : options.all("shape")) command.insert(command.end(), {"--shape", shape});
-  return command;
+  nasbench::ArchitectureSet known;
+  while (drawn.size() < *wanted) {  // of far more than that
+    nasbench::Architecture architecture = decided.random(rng);
+    if (known.insert(architecture).second) drawn.push_back(std::move(architecture));
+  }
+  return drawn;
 }
 
 void say_of_starts(const datasets::DeviceRuntime& device) {
@@ -91,13 +75,19 @@ void say_of_starts(const datasets::DeviceRuntime& device) {
 
 /// Measures cold starts or memory of architectures of `space`, which may be the one of networks by name, as `collect`
 /// says of runtime, architectures and folder.
-datasets::DeviceRuntime collect_starts(const OptionParser& options, const RuntimeChoice& choice,
-                                       datasets::Quantity quantity, const nasbench::NetworkSpace& space,
-                                       const datasets::CollectOptions& collect,
+datasets::DeviceRuntime collect_starts(const OptionParser& options, datasets::Quantity quantity,
+                                       const nasbench::NetworkSpace& space, const datasets::CollectOptions& collect,
                                        const datasets::CollectProgress& progress) {
   datasets::CollectStartsOptions starts;
   starts.quantity = quantity;
-  starts.command = start_command(options, choice);
+  starts.command = {own_program(), "run-network"};
+  for (const char* option : {"runtime", "threads", "batch", "seed", "space", "isa"}) {
+    starts.command.insert(starts.command.end(), {"--" + std::string(option), options.get(option)});
+  }
+  starts.command.insert(starts.command.end(), {"--resolution", std::to_string(collect.shape.resolution)});
+  for (const std::string& shape : options.all("shape")) {
+    starts.command.insert(starts.command.end(), {"--shape", shape});
+  }
   if (quantity == datasets::Quantity::memory) {
     starts.minimum_starts = 3;
     starts.maximum_starts = 7;
@@ -114,17 +104,6 @@ datasets::DeviceRuntime collect_starts(const OptionParser& options, const Runtim
   datasets::DeviceRuntime device = datasets::collect_starts(starts, space, progress);
   say_of_starts(device);
   return device;
-}
-
-datasets::DescriptorOptions descriptor_options(const OptionParser& options) {
-  datasets::DescriptorOptions descriptor;
-  descriptor.wanted = options.has("descriptor");
-  descriptor.counters = options.get("counters");
-  if (options.has("events")) descriptor.events = filled_parts(options.get("events"));
-  if (descriptor.events.empty()) throw UsageError("--events names no event");
-  descriptor.passes = options.integer("passes", 0);
-  descriptor.program = own_program();
-  return descriptor;
 }
 
 /// "12 of 50 architectures; 3 min left; note": the time that the rest takes at the pace since the start.
@@ -146,31 +125,29 @@ struct Pace {
   }
 };
 
-/// Why a network cannot be run as it is asked for: known by its operators alone, or with a first dimension that is not
-/// the batch.
-std::optional<std::string> why_unrunnable(const RuntimeChoice& choice, const nasbench::Architecture& network) {
-  try {
-    nasbench::networks().computation(network, choice.shape, choice.options.batch);
-    return std::nullopt;
-  } catch (const InputError& error) {
-    return error.what();
-  }
-}
-
 /// The networks of --networks: all of them, those that a file of --archs names, or the first N.
-std::vector<nasbench::Architecture> named_networks(const OptionParser& options, const RuntimeChoice& choice) {
+std::vector<nasbench::Architecture> named_networks(const OptionParser& options,
+                                                   const datasets::CollectOptions& collect) {
   for (const char* option : {"space", "resolution", "descriptor"}) {
     if (!options.has(option)) continue;
     if (std::string(option) == "space" && options.get("space") == nasbench::networks().name()) continue;
     throw UsageError("--" + std::string(option) + " does not go with --networks, whose files say what they are");
   }
   nasbench::NetworkReadOptions read = read_options(options);
-  read.batch = choice.options.batch;
+  read.batch = collect.runtime_options.batch;
   std::vector<nasbench::Architecture> all = networks_of(options, read);
   const std::string archs = options.has("archs") ? options.get("archs") : "";
   const std::optional<std::size_t> wanted = number_of(archs);
   if (!archs.empty() && !wanted) all = usable_architectures(archs, nasbench::networks());
-  leave_out(options, all, [&](const nasbench::Architecture& network) { return why_unrunnable(choice, network); });
+  // One that is known by its operators alone, or whose first dimension is not the batch, cannot be run.
+  leave_out(options, all, [&](const nasbench::Architecture& network) -> std::optional<std::string> {
+    try {
+      nasbench::networks().computation(network, collect.shape, read.batch);
+      return std::nullopt;
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  });
   if (wanted) all.resize(std::min(all.size(), *wanted));
   return all;
 }
@@ -197,19 +174,16 @@ void measure_operators(const datasets::CollectOptions& collect, const datasets::
               "tenshot kernels train --kernels " + options.file.string() + " --out kernels.tenshot");
 }
 
-datasets::CollectOptions collect_options(const OptionParser& options, const RuntimeChoice& choice,
+/// All that `collect` is told, beside what it has of the runtime.
+datasets::CollectOptions collect_options(const OptionParser& options, datasets::CollectOptions collect,
                                          const nasbench::NetworkSpace& space) {
-  datasets::CollectOptions collect;
   collect.folder = options.required("out");
   // Measuring adds to the device-runtimes of its folder: what says which networks must not be one of these files.
   FileRoles files;
   const std::string archs = options.get("archs");
   if (archs == "-" || std::filesystem::exists(archs)) files.reads("--archs", archs);
-  reads_networks(files, options);
+  if (options.has("networks")) files.reads_networks("--networks", options.get("networks"));
   files.writes_devices("--out", collect.folder);
-  collect.runtime = choice.runtime;
-  collect.runtime_options = choice.options;
-  collect.shape = choice.shape;
   collect.timing.rounds = options.integer("rounds", 1);
   collect.batch_size = options.integer("turn", 1);
   collect.timing.maximum_runs = options.integer("runs", 1);
@@ -217,27 +191,28 @@ datasets::CollectOptions collect_options(const OptionParser& options, const Runt
   collect.sentinel_tolerance = options.get<double>("tolerance");
   collect.attempts = options.integer("attempts", 1);
   collect.patience_s = options.integer("patience", 0);
-  collect.descriptor = descriptor_options(options);
+  collect.descriptor.wanted = options.has("descriptor");
+  collect.descriptor.counters = options.get("counters");
+  if (options.has("events")) collect.descriptor.events = filled_parts(options.get("events"));
+  if (collect.descriptor.events.empty()) throw UsageError("--events names no event");
+  collect.descriptor.passes = options.integer("passes", 0);
+  collect.descriptor.program = own_program();
   collect.repeat_check = options.has("repeat-check");
-  collect.architectures = options.has("networks") ? named_networks(options, choice)
-                                                  : architectures_of(archs, space, choice.options.weight_seed);
-  collect.instruction_set = choice.instruction_set;
+  collect.architectures = options.has("networks") ? named_networks(options, collect)
+                                                  : architectures_of(archs, space, collect.runtime_options.weight_seed);
   return collect;
 }
-
-/// What of a latency measurement starts and energies have not.
-const std::vector<std::string> latency_options = {"descriptor", "operators", "counters",  "events",      "passes",
-                                                  "attempts",   "patience",  "tolerance", "repeat-check"};
 
 /// The last line: the device-runtime in the folder `pool`, and how to adapt to it; with --json what it is.
 void tell_collected(const std::filesystem::path& pool, const datasets::DeviceRuntime& device,
                     const OptionParser& options) {
   const bool of_latencies = device.quantity == Quantity::latency;
-  const std::string folder = (pool / device.id).string(),
-                    of = of_latencies ? "" : ", " + datasets::column(device.quantity);
+  const std::string folder = (pool / device.id).string();
   const std::string more = (of_latencies ? "" : " --quantity " + std::string(name(device.quantity))) +
                            (options.has("networks") ? " --networks " + options.get("networks") : "");
-  say_written(folder, "device-runtime of " + std::to_string(device.latencies.size()) + " architectures" + of,
+  say_written(folder,
+              "device-runtime of " + std::to_string(device.latencies.size()) + " architectures" +
+                  (of_latencies ? "" : ", " + datasets::column(device.quantity)),
               "tenshot adapt --checkpoint POOL.tenshot --measurements " + folder + more + " --out device.tenshot");
   if (!options.has("json")) return;
   nlohmann::json found = {{"id", device.id},
@@ -260,7 +235,10 @@ Quantity collected_quantity(const OptionParser& options) {
     throw UsageError("--cold is --quantity cold, not " + std::string(name(asked)));
   }
   if (asked != Quantity::latency) {
-    options.require_of({}, latency_options, "--quantity " + std::string(name(asked)));
+    options.require_of({},
+                       {"descriptor", "operators", "counters", "events", "passes", "attempts", "patience", "tolerance",
+                        "repeat-check"},
+                       "--quantity " + std::string(name(asked)));
     if (asked == Quantity::energy) options.require_of({}, {"rounds"}, "--quantity energy");
   }
   return asked;
@@ -270,10 +248,10 @@ Quantity collected_quantity(const OptionParser& options) {
 
 void run_collect(const OptionParser& options) {
   const Quantity quantity = collected_quantity(options);
-  const RuntimeChoice choice = runtime_choice(options);
+  const auto [told, space_of_cells] = runtime_choice(options);
   const bool by_name = options.has("networks");
-  const nasbench::NetworkSpace& space = by_name ? nasbench::networks() : *choice.space;
-  datasets::CollectOptions collect = collect_options(options, choice, space);
+  const nasbench::NetworkSpace& space = by_name ? nasbench::networks() : *space_of_cells;
+  datasets::CollectOptions collect = collect_options(options, told, space);
   if (collect.descriptor.wanted) {
     const datasets::CounterChoice counters = datasets::choose_counters(collect.descriptor);
     collect.descriptor.counters = counters.source;
@@ -295,16 +273,15 @@ void run_collect(const OptionParser& options) {
   if (quantity == Quantity::latency) {
     descriptor::keep_heap();
     device = datasets::collect(collect, space, show);
-    const datasets::CollectRecord record = datasets::record_of(device);
-    std::vector<std::string> lines;
-    for (const auto& network : record.left_out) lines.push_back(network.architecture + ": left out: " + network.reason);
-    say_first(lines, lines.size(), ", named in device.json");
+    const datasets::CollectRecord record = datasets::record_of(device, "device '" + device.id + "'");
+    const auto line_of = [](const auto& network) { return network.architecture + ": left out: " + network.reason; };
+    say_first(record.left_out, line_of, record.left_out.size(), ", named in device.json");
     say(datasets::to_text(record));
     if (options.has("operators")) measure_operators(collect, device, show);
   } else if (quantity == Quantity::energy) {
     device = datasets::collect_energy(collect, space, show);
   } else {
-    device = collect_starts(options, choice, quantity, space, collect, show);
+    device = collect_starts(options, quantity, space, collect, show);
   }
   tell_collected(collect.folder, device, options);
 }

@@ -38,64 +38,60 @@ std::string renamed(const std::string& argument, const std::vector<std::string>&
 
 /// --quiet was given; one verb runs in a process.
 bool quiet = false;
-/// The remarks of the outcome that is alive.
-nlohmann::json* remarks_now = nullptr;
+/// What --json is to print; null where it was not asked for.
+nlohmann::json outcome;
 
-/// A page of the program's help files as it stands there.
-std::string plain_page(const std::string& name) {
+}  // namespace
+
+std::string help_page(const std::string& name, const Placeholders& placeholders) {
   const std::string heading = "\n== " + name + "\n";
   for (const std::string& file : help_files) {
     const std::string& all = help_texts(file);
     const std::size_t found = all.find(heading);
     if (found == std::string::npos) continue;
     const std::size_t begin = found + heading.size();
-    return all.substr(begin, all.find("\n\n== ", begin) - begin);
+    std::string page = all.substr(begin, all.find("\n\n== ", begin) - begin);
+    for (const auto& [placeholder, text_of] : placeholders) {
+      const std::vector<std::string> parts = parts_between(page, "{" + placeholder + "}");
+      if (parts.size() > 1) page = joined(parts, text_of());
+    }
+    return page;
   }
   throw Error("there is no page of help '" + name + "'");
 }
 
-}  // namespace
-
-std::string help_page(const std::string& name, const Placeholders& placeholders) {
-  std::string page = plain_page(name);
-  for (const auto& [placeholder, text_of] : placeholders) {
-    const std::vector<std::string> parts = parts_between(page, "{" + placeholder + "}");
-    if (parts.size() > 1) page = joined(parts, text_of());
-  }
-  return page;
-}
-
 OptionParser::OptionParser(const std::string& verb, const Placeholders& placeholders)
-    : verb_(verb), options_("tenshot " + verb, parts_between(help_page(verb), "\n").front()) {
+    : verb_(verb),
+      placeholders_(placeholders),
+      options_("tenshot " + verb, parts_between(help_page(verb), "\n").front()) {
   options_.add_options()("h,help", "show this help")("q,quiet", "no progress, no remarks");
-  Placeholders all = placeholders;
-  all["suffixes"] = [] { return joined(nasbench::network_suffixes()); };
-  add_page(verb, all, 1);
+  placeholders_["suffixes"] = [] { return joined(nasbench::network_suffixes()); };
+  add_page(verb, 1);
 }
 
-void OptionParser::add_page(const std::string& page, const Placeholders& placeholders, std::size_t first) {
-  const std::vector<std::string> lines = parts_between(help_page(page, placeholders), "\n");
+void OptionParser::add_page(const std::string& page, std::size_t first) {
+  if (page == "with json") has_outcome_ = true;
+  const std::vector<std::string> lines = parts_between(help_page(page, placeholders_), "\n");
   for (std::size_t i = first; i < lines.size(); ++i) {
     const std::string& line = lines[i];
     if (line.rfind("  ", 0) == 0 || line.rfind("own  ", 0) == 0) {
       example_ += line.substr(line.find(' ')) + "\n";
     } else if (!line.empty()) {
       const std::size_t colon = line.find(": ");
-      add(line.substr(0, colon), colon == std::string::npos ? "" : line.substr(colon + 2), placeholders);
+      add(line.substr(0, colon), colon == std::string::npos ? "" : line.substr(colon + 2));
     }
   }
 }
 
-void OptionParser::add(const std::string& declared, const std::string& meaning, const Placeholders& placeholders) {
+void OptionParser::add(const std::string& declared, const std::string& meaning) {
   std::istringstream words(declared);
   std::string kind, name, otherwise;
   words >> kind >> std::ws;
   std::getline(words, name, '=');
   std::getline(words, otherwise);
   if (kind == "with") {
-    Placeholders used = placeholders;
-    used["use"] = [&] { return meaning; };
-    return add_page("with " + name, used, 0);
+    placeholders_["use"] = [=] { return meaning; };
+    return add_page("with " + name, 0);
   }
   if (kind == "arguments") {
     further_ = {name, meaning};
@@ -142,6 +138,14 @@ bool OptionParser::parse(const std::vector<std::string>& given) {
     throw UsageError("'" + argument + "' is not expected here" + suggestion_for({argument}) + "; see tenshot " + verb_ +
                      " --help");
   }
+  if (!has_outcome_ || !has("json")) return true;
+  if (has("out") && get("out") == "-") {
+    throw UsageError("--json and --out - would both write to standard output; name a file");
+  }
+  outcome = {{"format", "tenshot.outcome/1"},
+             {"verb", verb_},
+             {"remarks", nlohmann::json::array()},
+             {"written", nlohmann::json::array()}};
   return true;
 }
 
@@ -202,8 +206,8 @@ void OptionParser::require_of(const std::vector<std::string>& offered, const std
   }
 }
 
-void say(const std::string& text) {
-  keep_as_remark(text);
+void say(const std::string& text, nlohmann::json values) {
+  keep_as_remark(text, std::move(values));
   tell_people(text);
 }
 
@@ -226,28 +230,37 @@ void tell_people(const std::string& text) {
   for (std::string line; std::getline(lines, line);) std::cerr << coloured(excerpt(line, longest)) << "\n";
 }
 
-void say_written(const std::string& out, const std::string& what, const std::string& next) {
-  if (out == "-") return;
-  tell_people(out + ": " + what + " written" + (next.empty() ? "" : "; next: " + next));
+void keep_as_remark(const std::string& text, nlohmann::json values) {
+  if (outcome.is_null() || text.empty()) return;
+  values["text"] = excerpt(text, std::string::npos);
+  outcome["remarks"].push_back(std::move(values));
 }
 
-void say_first(const std::vector<std::string>& lines, std::size_t all, const std::string& more) {
-  for (std::size_t i = 0; i < std::min(shown_lines, lines.size()); ++i) say(lines[i]);
-  if (all > shown_lines) say("… and " + std::to_string(all - shown_lines) + " more" + more);
+void say_written(const std::string& file, const std::string& what, const std::string& next) {
+  if (file != "-") tell_people(file + ": " + what + " written" + (next.empty() ? "" : "; next: " + next));
+  if (outcome.is_null()) return;
+  outcome["written"].push_back({{"file", file}, {"what", what}});
+  if (!next.empty()) outcome["next"] = next;
+}
+
+void put_outcome(const nlohmann::json& values) {
+  if (!outcome.is_null()) outcome.update(values);
+}
+
+void print_outcome() {
+  if (outcome.is_null()) return;
+  std::cout << outcome.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+  if (!std::cout) throw FileError("standard output: cannot write the outcome");
 }
 
 void report(const datasets::Findings& findings) {
   if (findings.empty()) return;
-  std::vector<std::string> lines;
-  for (const auto& finding : findings.first()) lines.push_back(finding.message());
-  say_first(lines, findings.total());
+  say_first(findings.first(), &datasets::Finding::message, findings.total());
   say(findings.summary());
 }
 
 void report(const datasets::KitResults& results) {
-  std::vector<std::string> lines;
-  for (const auto& finding : results.findings) lines.push_back(finding.message);
-  say_first(lines, lines.size());
+  say_first(results.findings, &datasets::KitFinding::message, results.findings.size());
   std::string text = std::to_string(results.latencies.size()) + " of " + std::to_string(results.planned) +
                      " architectures measured, " + std::to_string(results.descriptor.operators.size()) + " operators";
   if (results.descriptor.has_counters()) text += " with counters";
@@ -259,46 +272,6 @@ void report(const datasets::KitResults& results) {
             " as an average or median that the tool printed, so without a spread";
   }
   say(text);
-}
-
-Outcome::Outcome(const OptionParser& options) : json_(options.has("json")) {
-  object_ = {{"format", "tenshot.outcome/1"},
-             {"verb", options.verb()},
-             {"remarks", nlohmann::json::array()},
-             {"written", nlohmann::json::array()}};
-  if (!json_) return;
-  const std::vector<std::string> outputs = options.all("out");
-  if (!outputs.empty() && outputs.back() == "-") {
-    throw UsageError("--json and --out - would both write to standard output; name a file");
-  }
-  remarks_now = &object_.at("remarks");
-}
-
-Outcome::~Outcome() { remarks_now = nullptr; }
-
-void Outcome::set(const std::string& key, nlohmann::json value) { object_[key] = std::move(value); }
-
-void Outcome::remark(const std::string& text, nlohmann::json values) {
-  if (text.empty()) return;
-  tell_people(text);
-  values["text"] = excerpt(text, std::string::npos);
-  object_.at("remarks").push_back(std::move(values));
-}
-
-void Outcome::written(const std::string& file, const std::string& what, const std::string& next) {
-  say_written(file, what, next);
-  object_.at("written").push_back({{"file", file}, {"what", what}});
-  if (!next.empty()) object_["next"] = next;
-}
-
-void Outcome::finish() {
-  if (!json_) return;
-  std::cout << object_.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
-  if (!std::cout) throw FileError("standard output: cannot write the outcome");
-}
-
-void keep_as_remark(const std::string& text) {
-  if (remarks_now != nullptr && !text.empty()) remarks_now->push_back({{"text", excerpt(text, std::string::npos)}});
 }
 
 ProgressLine::ProgressLine() : visible_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
@@ -339,7 +312,8 @@ trainer::TrainingControl training_control(const std::string& out, int threads, P
   return control;
 }
 
-void forget_training(const std::string& out) {
+void save_trained(const trainer::Archive& archive, const std::string& out) {
+  trainer::save(archive, out);
   std::error_code ignored;
   std::filesystem::remove(out + ".partial", ignored);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cxxopts.hpp>
 #include <functional>
@@ -44,8 +45,7 @@ class DoubtfulVerdict : public std::runtime_error {
 /// What the program does with its arguments, by main.cpp, or by predict_main.cpp where it only predicts: the exit code.
 int run(const std::vector<std::string>& arguments);
 
-/// The content of help.txt and help_of_predict.txt, by their names without the suffix, and which of them the program
-/// has.
+/// The content of a help file by its name without the suffix, and the names of those that the program has.
 const std::string& help_texts(const std::string& name);
 extern const std::vector<std::string> help_files;
 
@@ -67,7 +67,8 @@ class OptionParser {
   const std::vector<std::string>& rest() const { return rest_; }
 
   /// Parses. Prints help and returns false when asked for it. Throws UsageError on an unknown option, a value that does
-  /// not parse, or a surplus argument. From then on --quiet holds for all that this process says (say(), ProgressLine).
+  /// not parse, a surplus argument, or --json that would share standard output with what --out writes there. From then
+  /// on --quiet and --json hold for all that this process says (say(), ProgressLine).
   ///
   /// Earlier names of options (--measured and --after for --measurements, --candidates for --archs) count as today's.
   bool parse(const std::vector<std::string>& arguments);
@@ -93,27 +94,30 @@ class OptionParser {
 
  private:
   /// Adds the options of a page, from its line `first`.
-  void add_page(const std::string& page, const Placeholders& placeholders, std::size_t first);
+  void add_page(const std::string& page, std::size_t first);
   /// Adds what is declared before a line's colon: "text seed=1".
-  void add(const std::string& declared, const std::string& meaning, const Placeholders& placeholders);
+  void add(const std::string& declared, const std::string& meaning);
   /// "; did you mean '--samples'?" for the first unknown option.
   std::string suggestion_for(const std::vector<std::string>& arguments) const;
 
   std::string verb_, example_;
+  Placeholders placeholders_;
   using NamedMeaning = std::pair<std::string, std::string>;
   NamedMeaning argument_, further_;  ///< of arguments without names; empty where there are none
   std::vector<std::string> arguments_, rest_;
   std::vector<std::string> known_ = {"--help", "--quiet"};  ///< the names of the verb's options, with their dashes
+  bool has_outcome_ = false;                                ///< which --json prints
   cxxopts::Options options_;
   cxxopts::ParseResult result_;
 };
 
-/// One verb: options in, library call, output out. Throws; main turns what it throws into a line and an exit code.
+/// One verb: options in, library call, output out. Throws; main turns what it throws into a line and an exit code. What
+/// `plan --fusion` does, and what `kernels grid --runtime` does first, are as good as verbs.
 using RunVerb = void(const OptionParser& options);
-RunVerb run_adapt, run_cold_measure, run_cold_plan, run_cold_predict, run_cold_run, run_collect, run_dataset_describe,
-    run_dataset_import, run_dataset_operators, run_dataset_validate, run_devices, run_evaluate, run_experiment,
-    run_export, run_info, run_kernels_deduce, run_kernels_detect, run_kernels_find, run_kernels_grid,
-    run_kernels_sample, run_kernels_train, run_network, run_network_describe, run_network_features,
+RunVerb measure_grid, run_adapt, run_cold_measure, run_cold_plan, run_cold_predict, run_cold_run, run_collect,
+    run_dataset_describe, run_dataset_import, run_dataset_operators, run_dataset_validate, run_devices, run_evaluate,
+    run_experiment, run_export, run_fusion_kit, run_info, run_kernels_deduce, run_kernels_detect, run_kernels_find,
+    run_kernels_grid, run_kernels_sample, run_kernels_train, run_network, run_network_describe, run_network_features,
     run_network_generate, run_network_list, run_operators, run_plan, run_predict, run_report, run_train;
 
 /// What `train --help` says of predictors that learn from a pool, "structured: operator costs …; operators: …"; and of
@@ -126,51 +130,37 @@ std::string settings_in_help();
 void report(const datasets::Findings& findings);
 /// The same of a kit, and how much of it was measured.
 void report(const datasets::KitResults& results);
-/// How many lines of a list are said in full.
+/// How many lines of a list are said in full (say_first).
 constexpr std::size_t shown_lines = 10;
-/// Says the first `shown_lines` of `lines`, and how many of `all` there are besides, of which `more` says what becomes
-/// of them.
-void say_first(const std::vector<std::string>& lines, std::size_t all, const std::string& more = "");
-/// Lines on stderr unless quiet; names of strangers in them command no terminal. They are remarks of --json too.
-void say(const std::string& text);
-/// The same for people alone.
+
+// What a verb says are lines for people on standard error, unless quiet. Where --json asks for its outcome (the page
+// "with json"), they are kept too, and with what it found they are one object for programs on standard output,
+// `tenshot.outcome/1`:
+//
+//   {"format": "tenshot.outcome/1", "verb": "adapt", "verdict": {…}, "remarks": [{"text": "…"}, …],
+//    "written": [{"file": "device.tenshot", "what": "predictor"}], "next": "tenshot predict …"}
+
+/// Lines, in which names of strangers command no terminal; a remark of the outcome, with what it says as `values`.
+void say(const std::string& text, nlohmann::json values = {});
+/// The same for people alone, and for programs alone.
 void tell_people(const std::string& text);
+void keep_as_remark(const std::string& text, nlohmann::json values = {});
 
+/// Says what `line_of` the first `shown_lines` of some things is, and how many of `all` there are besides, of which
+/// `more` says what becomes of them.
+template <class Things, class LineOf>
+void say_first(const Things& things, LineOf line_of, std::size_t all, const std::string& more = "") {
+  for (std::size_t i = 0; i < std::min(shown_lines, things.size()); ++i) say(std::invoke(line_of, things[i]));
+  if (all > shown_lines) say("… and " + std::to_string(all - shown_lines) + " more" + more);
+}
 /// The last line of a verb that succeeded: "device.tenshot: predictor written; next: tenshot predict --predictor
-/// device.tenshot --out predictions.csv". `next` may be empty; nothing is said of standard output ("-").
-void say_written(const std::string& out, const std::string& what, const std::string& next);
+/// device.tenshot --out predictions.csv". `next` may be empty; people are told nothing of standard output ("-").
+void say_written(const std::string& file, const std::string& what, const std::string& next);
 
-/// What a verb has to say when it has succeeded: lines for people on standard error and, with --json, one object for
-/// programs on standard output, `tenshot.outcome/1`:
-///
-///   {"format": "tenshot.outcome/1", "verb": "adapt", "verdict": {…}, "remarks": [{"text": "…"}, …],
-///    "written": [{"file": "device.tenshot", "what": "predictor"}], "next": "tenshot predict …"}
-///
-/// While one is alive, whatever say() tells becomes a remark of it too.
-class Outcome {
- public:
-  /// Throws UsageError where --json would share standard output with what an option writes to "-".
-  explicit Outcome(const OptionParser& options);
-  ~Outcome();
-  Outcome(const Outcome&) = delete;
-  Outcome& operator=(const Outcome&) = delete;
-
-  /// A further key of the object, such as "verdict".
-  void set(const std::string& key, nlohmann::json value);
-  /// A sentence with what it says as values; for people it is said.
-  void remark(const std::string& text, nlohmann::json values);
-  /// A file that was written and the next command; for people it is said (say_written).
-  void written(const std::string& file, const std::string& what, const std::string& next);
-  /// Prints the object where --json was given. Call it last.
-  void finish();
-
- private:
-  bool json_;
-  nlohmann::json object_;
-};
-
-/// Makes what say() tells a remark of the Outcome of --json that is alive.
-void keep_as_remark(const std::string& text);
+/// Further keys of the outcome, such as "verdict".
+void put_outcome(const nlohmann::json& values);
+/// Prints the outcome, where --json asks for it: once a verb has succeeded, and by a verb that fails with one.
+void print_outcome();
 
 /// One line of progress on stderr, rewritten in place; silent when quiet or when stderr is no terminal.
 class ProgressLine {
@@ -194,7 +184,7 @@ std::string own_program();
 
 /// Training that shows its progress, keeps unfinished work in `<out>.partial` and stops on a signal.
 trainer::TrainingControl training_control(const std::string& out, int threads, ProgressLine& progress);
-/// Removes what training kept, once its result is safe in `out`.
-void forget_training(const std::string& out);
+/// Writes what training made to `out`, and then removes what it kept.
+void save_trained(const trainer::Archive& archive, const std::string& out);
 
 }  // namespace tenshot::cli

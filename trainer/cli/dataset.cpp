@@ -22,9 +22,8 @@ namespace {
 
 /// Writes the device-runtime to the pool's folder `out`, adds what the pool has of that id already, and says so.
 void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::NetworkSpace& space) {
-  std::error_code ignored;
   const std::filesystem::path earlier = std::filesystem::path(out) / device.id / "device.json";
-  if (std::filesystem::exists(earlier, ignored)) {
+  if (is_there(earlier)) {
     say(datasets::add_earlier(device, datasets::read_device(earlier, device.quantity).device));
   }
   MadeFolders made;
@@ -34,30 +33,18 @@ void write_or_add(const std::string& out, datasets::DeviceRuntime device, const 
               "tenshot dataset describe " + out);
 }
 
-/// What --kit and --measurements name, each of which may be given several times. Throws InputError where a --kit is no
-/// kit.
-std::vector<std::string> imported_paths(const OptionParser& options) {
-  std::vector<std::string> paths = options.all("kit");
-  for (const std::string& folder : paths) {
-    if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
-  }
-  for (std::string& path : options.all("measurements")) paths.push_back(std::move(path));
-  return paths;
-}
-
 datasets::DeviceRuntime imported_device(const OptionParser& options, const datasets::MeasuredSource& measured,
                                         datasets::Quantity quantity) {
   datasets::DeviceRuntime device;
   if (measured.kit) {
     device =
         device_of(*measured.kit, options.has("id") ? options.get("id") : datasets::default_device_id(*measured.kit));
-    if (quantity == datasets::Quantity::latency) device.descriptor = measured.descriptor;
   } else {
     device.id = device.device = options.get("id");
     device.runtime = "unknown";
     device.quantity = quantity;
-    device.descriptor = measured.descriptor;
   }
+  if (!measured.kit || quantity == datasets::Quantity::latency) device.descriptor = measured.descriptor;
   if (measured.kit && !measured.left_out_of_all) return device;  // of one kit, with its deviations and runs
   device.latencies.clear();
   for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
@@ -67,12 +54,16 @@ datasets::DeviceRuntime imported_device(const OptionParser& options, const datas
 }
 
 /// --kit and --measurements: one device-runtime of all that they hold, in the pool's folder `out`. One of that id that
-/// the pool has already is added to (datasets/pool/joined_pools.h).
+/// the pool has already is added to (datasets/pool/joined_pools.h). Throws InputError where a --kit is no kit.
 void import_measured(const OptionParser& options, const std::string& out) {
-  const std::vector<std::string> paths = imported_paths(options);
+  std::vector<std::string> paths = options.all("kit");
+  for (const std::string& folder : paths) {
+    if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
+  }
+  for (std::string& path : options.all("measurements")) paths.push_back(std::move(path));
   FileRoles files;
   for (const std::string& path : paths) files.reads_measured("--measurements", path);
-  reads_networks(files, options);
+  if (options.has("networks")) files.reads_networks("--networks", options.get("networks"));
   files.writes_devices("--out", out);
   const auto kit =
       std::find_if(paths.begin(), paths.end(), [](const std::string& path) { return datasets::is_kit(path); });
@@ -139,7 +130,7 @@ void run_dataset_import(const OptionParser& options) {
   if (of_device) return import_measured(options, options.required("out"));
   const std::string table = options.required("table"), out = options.required("out");
   FileRoles files("--table", table);
-  reads_networks(files, options);
+  if (options.has("networks")) files.reads_networks("--networks", options.get("networks"));
   files.writes_devices("--out", out);
   datasets::WideTableOptions wide;
   wide.quantity = quantity;
@@ -182,22 +173,21 @@ void run_dataset_describe(const OptionParser& options) {
 
 void run_dataset_validate(const OptionParser& options) {
   const std::string folder = options.required("pool");
-  Outcome outcome(options);
   const datasets::ValidationReport report = datasets::validate(folder);
   if (options.has("json")) {
-    const nlohmann::json found = datasets::to_json(report);
-    for (const auto& [key, value] : found.items()) {
-      if (key != "remarks") outcome.set(key, value);
-    }
-    for (const std::string& remark : report.remarks) outcome.remark(remark, {{"warns", true}});
-    outcome.set("verdict", !report.sound() ? "problems" : report.remarks.empty() ? "sound" : "sound, with remarks");
-    outcome.finish();
+    nlohmann::json found = datasets::to_json(report);
+    found.erase("remarks");
+    found["verdict"] = !report.sound() ? "problems" : report.remarks.empty() ? "sound" : "sound, with remarks";
+    put_outcome(found);
+    for (const std::string& remark : report.remarks) say(remark, {{"warns", true}});
   } else {
     std::cout << datasets::to_text(report);
     std::cout.flush();
   }
+  const bool is_doubtful = options.has("strict") && !report.remarks.empty();
+  if (!report.sound() || is_doubtful) print_outcome();
   if (!report.sound()) throw InputError(folder + ": this pool has problems, listed above");
-  if (options.has("strict") && !report.remarks.empty()) {
+  if (is_doubtful) {
     throw DoubtfulVerdict(folder + ": networks were never measured undisturbed, and --strict does not accept that");
   }
 }
@@ -206,7 +196,6 @@ void run_dataset_validate(const OptionParser& options) {
 void run_dataset_operators(const OptionParser& options) {
   const std::string folder = options.required("kit");
   if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
-  Outcome outcome(options);
   const datasets::KitProfiles profiles = datasets::read_kit_profiles(folder);
   for (const std::string& problem : profiles.problems) say(problem);
   if (profiles.networks == 0) {
@@ -215,13 +204,12 @@ void run_dataset_operators(const OptionParser& options) {
   }
   const std::filesystem::path file = std::filesystem::path(folder) / "results" / "operators.csv";
   write_file_atomically(file, datasets::kernel_table(profiles.rows));
-  outcome.remark(profiles.summary(), {{"layers", profiles.layers},
-                                      {"matched", profiles.matched},
-                                      {"networks", profiles.networks},
-                                      {"matched_share", profiles.ms > 0 ? profiles.matched_ms / profiles.ms : 0}});
-  outcome.written(file.string(), std::to_string(profiles.rows.size()) + " operators",
-                  "tenshot dataset import --kit " + folder + " --out pool");
-  outcome.finish();
+  say(profiles.summary(), {{"layers", profiles.layers},
+                           {"matched", profiles.matched},
+                           {"networks", profiles.networks},
+                           {"matched_share", profiles.ms > 0 ? profiles.matched_ms / profiles.ms : 0}});
+  say_written(file.string(), std::to_string(profiles.rows.size()) + " operators",
+              "tenshot dataset import --kit " + folder + " --out pool");
 }
 
 }  // namespace tenshot::cli

@@ -17,7 +17,6 @@ namespace {
 nlohmann::ordered_json described(const trainer::PoolModel& model, const trainer::OwnFits& fits, std::size_t number) {
   const datasets::DeviceRuntime& device = model.pool().devices[number];
   const trainer::OwnFit& fit = fits.devices[number];
-  const auto or_null = [](double share) { return std::isfinite(share) ? nlohmann::ordered_json(share) : nullptr; };
   const trainer::Knowledge* knowledge = model.knowledge();
   return {{"id", device.id},
           {"device", device.device},
@@ -28,8 +27,8 @@ nlohmann::ordered_json described(const trainer::PoolModel& model, const trainer:
           {"space", model.pool().space->name()},
           {"source", knowledge == nullptr ? "" : knowledge->sources[knowledge->source_of[number]].name},
           {"networks", fit.networks},
-          {"within_10", or_null(fit.within_10)},
-          {"within_20", or_null(fit.within_20)}};
+          {"within_10", fit.within_10},
+          {"within_20", fit.within_20}};
 }
 
 /// True where a field holds `text`, whatever the case.
@@ -47,7 +46,7 @@ std::string shown(const nlohmann::ordered_json& device) {
   if (!text("precision").empty()) parts.push_back(text("precision"));
   if (device.at("batch") != 1 && device.at("batch") != 0) parts.push_back("batch " + device.at("batch").dump());
   parts.push_back((text("source").empty() ? "" : text("source") + ", ") + device.at("networks").dump() + " networks");
-  if (device.at("within_10").is_number()) {
+  if (std::isfinite(device.at("within_10").get<double>())) {
     parts.push_back("left out: " + whole_percent(device.at("within_10")) + " within ±10 %, " +
                     whole_percent(device.at("within_20")) + " within ±20 %");
   }

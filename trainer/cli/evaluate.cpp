@@ -1,6 +1,5 @@
+#include <algorithm>
 #include <cstdio>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/space_files.h"
@@ -13,41 +12,14 @@
 namespace tenshot::cli {
 namespace {
 
-using ArchitectureSet = std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash>;
+using nasbench::ArchitectureSet;
 
 /// What is both predicted and measured, side by side.
 struct Joined {
   trainer::Predictions predictions;
   std::vector<double> measured_ms;
-  datasets::Quantity quantity = datasets::Quantity::latency;
+  datasets::Quantity quantity;
 };
-
-Joined join(const trainer::PredictionTable& table, const datasets::MeasuredSource& truth) {
-  std::unordered_map<nasbench::Architecture, std::size_t, nasbench::ArchitectureHash> row_of;
-  for (std::size_t i = 0; i < table.architectures.size(); ++i) row_of.emplace(table.architectures[i], i);
-  Joined joined;
-  for (std::size_t i = 0; i < truth.architectures.size(); ++i) {
-    const auto found = row_of.find(truth.architectures[i]);
-    if (found == row_of.end()) continue;
-    joined.measured_ms.push_back(truth.latency_ms[i]);
-    joined.predictions.add(table.predictions, found->second);
-  }
-  return joined;
-}
-
-/// Takes out of `truth` what is in `excluded`; how many that were.
-std::size_t leave_out(datasets::MeasuredSource& truth, const ArchitectureSet& excluded) {
-  const std::size_t all = truth.architectures.size();
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < all; ++i) {
-    if (excluded.count(truth.architectures[i]) != 0) continue;
-    truth.architectures[kept] = truth.architectures[i];
-    truth.latency_ms[kept++] = truth.latency_ms[i];
-  }
-  truth.architectures.resize(kept);
-  truth.latency_ms.resize(kept);
-  return all - kept;
-}
 
 /// What a predictor was adapted on, as its card says.
 ArchitectureSet adapted_on(const trainer::Predictor& predictor) {
@@ -75,14 +47,21 @@ void print(const trainer::Metrics& m, datasets::Quantity quantity) {
 }
 
 /// The measurements of --measurements without those of `used` and --exclude.
-datasets::MeasuredSource read_truth(const OptionParser& options, const nasbench::NetworkSpace& space,
-                                    datasets::Quantity quantity, const ArchitectureSet& used) {
-  datasets::MeasuredSource truth = read_measurements(options, options.all("measurements"), space, quantity).measured;
-  const std::size_t count = leave_out(truth, used);
+trainer::AdaptationSet read_truth(const OptionParser& options, const nasbench::NetworkSpace& space,
+                                  datasets::Quantity quantity, const ArchitectureSet& used) {
+  const datasets::MeasuredSource all =
+      read_measurements(options, options.all("measurements"), space, quantity).measured;
+  const auto count = std::count_if(all.architectures.begin(), all.architectures.end(),
+                                   [&](const nasbench::Architecture& network) { return used.count(network) != 0; });
   if (count > 0) say(std::to_string(count) + " measured architectures were adapted on and are left out");
+  ArchitectureSet left_out = used;
   if (options.has("exclude")) {
     const auto list = datasets::read_architectures(options.get("exclude"), space).architectures;
-    leave_out(truth, ArchitectureSet(list.begin(), list.end()));
+    left_out.insert(list.begin(), list.end());
+  }
+  trainer::AdaptationSet truth;
+  for (std::size_t i = 0; i < all.architectures.size(); ++i) {
+    if (left_out.count(all.architectures[i]) == 0) truth.add(all.architectures[i], all.latency_ms[i]);
   }
   return truth;
 }
@@ -93,7 +72,7 @@ Joined compare_predictor(const OptionParser& options, double confidence) {
   require_quantity(options, *predictor, file);
   const ArchitectureSet used_before = adapted_on(*predictor);  // before --networks gives its names another meaning
   networks_of(options);
-  const datasets::MeasuredSource truth = read_truth(options, predictor->space(), predictor->quantity(), used_before);
+  const trainer::AdaptationSet truth = read_truth(options, predictor->space(), predictor->quantity(), used_before);
   if (truth.architectures.empty()) {
     throw InputError("there is nothing to compare: " + tenshot::joined(options.all("measurements")) +
                      " holds nothing but what " + file + " was adapted on; measure further architectures");
@@ -108,9 +87,16 @@ Joined compare_table(const OptionParser& options) {
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space, quantity);
   report(table.findings);
-  const datasets::MeasuredSource truth = read_truth(options, space, quantity, {});
-  Joined joined = join(table, truth);
-  joined.quantity = quantity;
+  nasbench::ArchitectureMap<std::size_t> row_of;
+  for (std::size_t i = 0; i < table.architectures.size(); ++i) row_of.emplace(table.architectures[i], i);
+  const trainer::AdaptationSet truth = read_truth(options, space, quantity, {});
+  Joined joined{{}, {}, quantity};
+  for (std::size_t i = 0; i < truth.architectures.size(); ++i) {
+    const auto found = row_of.find(truth.architectures[i]);
+    if (found == row_of.end()) continue;
+    joined.measured_ms.push_back(truth.latency_ms[i]);
+    joined.predictions.add(table.predictions, found->second);
+  }
   const std::size_t unpredicted = truth.architectures.size() - joined.measured_ms.size();
   if (unpredicted > 0) {
     say(std::to_string(unpredicted) + " measured architectures have no prediction and are left out");
@@ -128,21 +114,17 @@ void run_evaluate(const OptionParser& options) {
   if (options.has("predictor") && options.has("predictions")) {
     throw UsageError("--predictor and --predictions are two ways: give one");
   }
-  Outcome outcome(options);
   quantity_option(options);
   const bool by_predictor = options.has("predictor");
   if (!by_predictor) options.required("predictions");
   options.required("measurements");
   const double confidence = by_predictor ? confidence_option(options) : 0;
-  FileRoles files;
-  reads_given(files, options);
+  FileRoles files(options);
   files.writes("standard output", "-");  // which may be a file
   const Joined joined = by_predictor ? compare_predictor(options, confidence) : compare_table(options);
   const trainer::Metrics metrics = trainer::evaluate(joined.predictions, joined.measured_ms);
   if (options.has("json")) {
-    const nlohmann::json found = trainer::to_json(metrics, joined.quantity);
-    for (const auto& [key, value] : found.items()) outcome.set(key, value);
-    outcome.finish();
+    put_outcome(trainer::to_json(metrics, joined.quantity));
   } else {
     print(metrics, joined.quantity);
   }

@@ -41,7 +41,6 @@ void run_experiment(const OptionParser& options) {
     run_options.on_progress = [&progress](const trainer::evaluation::ExperimentProgress& now) {
       progress.show(std::to_string(now.done) + " of " + std::to_string(now.total) + ", " + duration(now.seconds_left) +
                     " left, done: " + now.what);
-      return true;
     };
     trainer::evaluation::run_experiment(spec, run_options);
   }

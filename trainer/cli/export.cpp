@@ -13,13 +13,11 @@ void run_export(const OptionParser& options) {
   for (const char* option : {"torchscript", "onnx", "document"}) {
     if (!options.has(option)) continue;
     wanted.push_back(options.get(option));
-    files.writes(std::string("--") + option, wanted.back());
+    files.makes(std::string("--") + option, wanted.back());
   }
   if (wanted.empty()) {
     throw UsageError("tenshot export needs --torchscript, --onnx or --document; see tenshot export --help");
   }
-  MadeFolders made;
-  for (const std::string& path : wanted) made.for_file(path);
   const auto predictor = trainer::load_predictor(file);
   if (options.has("torchscript")) {
     export_torchscript(*predictor, options.get("torchscript"));

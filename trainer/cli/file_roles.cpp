@@ -43,14 +43,15 @@ std::vector<fs::path> readable_entries(const fs::path& folder) {
   return entries_of(folder, &error);
 }
 
-}  // namespace
+using Role = FileRoles::Role;
 
-FileRoles::Role FileRoles::role_of(const std::string& what, const fs::path& path, bool is_folder, int stream) {
+/// "-" is `stream`.
+Role role_of(const std::string& what, const fs::path& path, bool is_folder, int stream) {
   Role role{what, path, {}, {}, is_folder, path == "-"};
   struct stat status {};
   const int known = role.is_stream ? ::fstat(stream, &status) : ::stat(path.c_str(), &status);
   if (known == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) {
-    role.identity = Identity(status.st_dev, status.st_ino);
+    role.identity = std::pair(status.st_dev, status.st_ino);
   }
   // A device or a pipe may be read and written by whom it likes.
   const bool special = known == 0 && !role.identity;
@@ -58,13 +59,61 @@ FileRoles::Role FileRoles::role_of(const std::string& what, const fs::path& path
   return role;
 }
 
-void FileRoles::add_input(const std::string& what, const fs::path& path, bool is_folder) {
+bool same(const Role& a, const Role& b) {
+  if (a.identity && b.identity) return a.identity == b.identity;
+  return !a.real.empty() && a.real == b.real;
+}
+
+bool is_below(const Role& file, const Role& folder) {
+  if (!folder.is_folder || folder.real.empty() || file.real.empty()) return false;
+  const auto [of_folder, of_file] =
+      std::mismatch(folder.real.begin(), folder.real.end(), file.real.begin(), file.real.end());
+  return of_folder == folder.real.end();
+}
+
+[[noreturn]] void refuse(const Role& output, const Role& other) {
+  const std::string name = output.is_stream ? "standard output" : "'" + output.path.string() + "'";
+  if (!same(output, other)) {
+    const bool inside = is_below(output, other);
+    throw UsageError(output.what + ": " + name + (inside ? " stands in '" : " holds '") + other.path.string() +
+                     "', which is " + (inside ? "read" : "needed") + " as " + other.what + "; write it elsewhere");
+  }
+  throw UsageError(output.what + ": " + name + " is the same " + (output.is_folder ? "folder" : "file") + " as " +
+                   other.what + " ('" + other.path.string() + "'), which would be lost; give it another name");
+}
+
+void require_apart(const Role& output, const Role& input) {
+  if (same(output, input) || is_below(output, input) || is_below(input, output)) refuse(output, input);
+}
+
+}  // namespace
+
+FileRoles::FileRoles(const OptionParser& options) {
+  for (const char* option : {"archs", "predictor", "predictions", "exclude", "accuracies", "operators"}) {
+    if (options.has(option)) reads("--" + std::string(option), options.get(option));
+  }
+  const std::vector<std::string> measurements = options.all("measurements");
+  if (options.has("fleet") && measurements.size() < 2) throw UsageError("--fleet is of several --measurements");
+  for (const std::string& path : measurements) reads_measured("--measurements", path);
+  if (options.has("networks")) reads_networks("--networks", options.get("networks"));
+  if (options.has("descriptor")) reads_device("--descriptor", options.get("descriptor"));
+  for (const char* option : {"rules", "explain"}) {
+    for (const std::string& text : options.all(option)) {
+      if (is_there(text)) reads("--" + std::string(option), text);
+    }
+  }
+  for (const std::string& text : options.rest()) {
+    if (is_there(text)) reads("the network", text);
+  }
+}
+
+void FileRoles::reads(const std::string& what, const fs::path& path, bool is_folder) {
   const Role input = role_of(what, path, is_folder, STDIN_FILENO);
   for (const Role& output : outputs_) require_apart(output, input);
   inputs_.push_back(input);
 }
 
-void FileRoles::add_output(const std::string& what, const fs::path& path, bool is_folder) {
+void FileRoles::writes(const std::string& what, const fs::path& path, bool is_folder) {
   const Role output = role_of(what, path, is_folder, STDOUT_FILENO);
   for (const Role& input : inputs_) require_apart(output, input);
   for (const Role& earlier : outputs_) {
@@ -76,8 +125,13 @@ void FileRoles::add_output(const std::string& what, const fs::path& path, bool i
   outputs_.push_back(output);
 }
 
+void FileRoles::makes(const std::string& what, const fs::path& path) {
+  writes(what, path);
+  made_.for_file(path);
+}
+
 void FileRoles::reads_folder(const std::string& what, const fs::path& folder) {
-  add_input(what, folder, true);
+  reads(what, folder, true);
   for (const fs::path& entry : readable_entries(folder)) {
     for (const fs::path& inner : readable_entries(entry)) {
       if (is_file(inner)) reads(what, inner);
@@ -94,7 +148,7 @@ void FileRoles::reads_measured(const std::string& what, const fs::path& path) {
   if (!is_folder(path)) return reads(what, path);
   if (!datasets::is_kit(path)) return reads_device(what, path);
   for (const char* part : {"models", "results"}) {
-    if (is_folder(path / part)) add_input(what, path / part, true);
+    if (is_folder(path / part)) reads(what, path / part, true);
   }
   for (const char* name : kit_files) {
     if (is_file(path / name)) reads(what, path / name);
@@ -108,19 +162,14 @@ void FileRoles::reads_networks(const std::string& what, const fs::path& path) {
   }
 }
 
-void FileRoles::reads_file_or_name(const std::string& what, const std::string& text) {
-  std::error_code error;
-  if (fs::exists(text, error)) reads(what, text);
-}
-
 void FileRoles::reads_experiment(const std::string& what, const fs::path& folder) {
   for (const char* name : experiment_files) reads(what, folder / name);
-  for (const char* name : experiment_folders) add_input(what, folder / name, true);
+  for (const char* name : experiment_folders) reads(what, folder / name, true);
 }
 
 void FileRoles::writes_experiment(const std::string& what, const fs::path& folder) {
   for (const char* name : experiment_files) writes(what, folder / name);
-  for (const char* name : experiment_folders) writes_folder(what, folder / name);
+  for (const char* name : experiment_folders) writes(what, folder / name, true);
 }
 
 void FileRoles::writes_devices(const std::string& what, const fs::path& folder) {
@@ -136,41 +185,13 @@ void FileRoles::writes_training(const std::string& what, const fs::path& path) {
   if (path != "-") writes("the state of " + what, path.string() + ".partial");
 }
 
-bool FileRoles::same(const Role& a, const Role& b) {
-  if (a.identity && b.identity) return a.identity == b.identity;
-  return !a.real.empty() && a.real == b.real;
-}
-
-bool FileRoles::is_below(const Role& file, const Role& folder) {
-  if (!folder.is_folder || folder.real.empty() || file.real.empty()) return false;
-  const auto [of_folder, of_file] =
-      std::mismatch(folder.real.begin(), folder.real.end(), file.real.begin(), file.real.end());
-  return of_folder == folder.real.end();
-}
-
-void FileRoles::require_apart(const Role& output, const Role& input) {
-  if (same(output, input) || is_below(output, input) || is_below(input, output)) refuse(output, input);
-}
-
-void FileRoles::refuse(const Role& output, const Role& other) {
-  const std::string name = output.is_stream ? "standard output" : "'" + output.path.string() + "'";
-  if (!same(output, other)) {
-    const bool inside = is_below(output, other);
-    throw UsageError(output.what + ": " + name + (inside ? " stands in '" : " holds '") + other.path.string() +
-                     "', which is " + (inside ? "read" : "needed") + " as " + other.what + "; write it elsewhere");
-  }
-  throw UsageError(output.what + ": " + name + " is the same " + (output.is_folder ? "folder" : "file") + " as " +
-                   other.what + " ('" + other.path.string() + "'), which would be lost; give it another name");
-}
-
 MadeFolders::~MadeFolders() {
   std::error_code ignored;  // a folder that holds something stays
   for (const std::filesystem::path& folder : made_) std::filesystem::remove(folder, ignored);
 }
 
 void MadeFolders::remember_missing(std::filesystem::path folder) {
-  std::error_code ignored;
-  for (; !folder.empty() && !std::filesystem::exists(folder, ignored); folder = folder.parent_path()) {
+  for (; !folder.empty() && !is_there(folder); folder = folder.parent_path()) {
     if (folder.has_filename()) made_.push_back(folder);
     if (!folder.has_parent_path() || folder.parent_path() == folder) return;
   }

@@ -16,7 +16,6 @@
 #include "nasbench/support/temporaries.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
-#include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/cli/signals.h"
 
@@ -33,10 +32,11 @@ std::map<std::string, int> counts_of(const std::vector<Kernel>& kernels) {
 }
 
 nlohmann::ordered_json to_json(const Network& network, const std::vector<Kernel>& kernels, const std::string& rules) {
-  nlohmann::ordered_json json = {{"rules", rules}, {"hash", content_hash(network)}, {"count", kernels.size()}};
-  json["kinds"] = nlohmann::ordered_json::object();
-  for (const auto& [kind, count] : counts_of(kernels)) json["kinds"][kind] = count;
-  json["kernels"] = nlohmann::ordered_json::array();
+  nlohmann::ordered_json json = {{"rules", rules},
+                                 {"hash", content_hash(network)},
+                                 {"count", kernels.size()},
+                                 {"kinds", counts_of(kernels)},
+                                 {"kernels", nlohmann::ordered_json::array()}};
   for (const Kernel& kernel : kernels) {
     nlohmann::ordered_json operators = nlohmann::ordered_json::array();
     for (const int node : kernel.nodes) operators.push_back(network.nodes[static_cast<std::size_t>(node)].name);
@@ -136,26 +136,9 @@ descriptor::FusionFindings findings_of_kit(const std::string& folder, descriptor
   return findings;
 }
 
-/// The rules of a runtime here, or of a board that measured a kit of test cases.
-nlohmann::ordered_json detected(const OptionParser& options, const descriptor::FusionDetectionOptions& detection,
-                                descriptor::FusionFindings& findings) {
-  if (options.has("kit")) {
-    findings = findings_of_kit(options.get("kit"), detection);
-    return to_json(findings);
-  }
-  descriptor::RuntimeOptions run;
-  run.threads = options.integer("threads", 1);
-  const auto runtime = descriptor::make_runtime(options.required("runtime"));
-  findings = findings_of(descriptor::time_on(*runtime, run), detection);
-  findings.rules.name = std::string(runtime->name());
-  nlohmann::ordered_json document = to_json(findings);
-  document["version"] = runtime->version();
-  return document;
-}
-
 }  // namespace
 
-void write_fusion_kit(const OptionParser& options, Outcome& outcome) {
+void run_fusion_kit(const OptionParser& options) {
   const std::string folder = options.required("kit");
   for (const char* other : {"checkpoint", "out", "networks", "archs", "measurements", "descriptor", "converted"}) {
     if (options.has(other))
@@ -179,11 +162,9 @@ void write_fusion_kit(const OptionParser& options, Outcome& outcome) {
   }
   kit.architectures = datasets::read_networks(models.path());
   const datasets::KitSummary written = datasets::write_kit(folder, kit);
-  outcome.written(
-      folder, std::to_string(written.models) + " test cases",
-      "copy it to the device, run measure.sh there, copy results/ back, then tenshot kernels detect --kit " + folder +
-          " --out rules.json");
-  outcome.finish();
+  say_written(folder, std::to_string(written.models) + " test cases",
+              "copy it to the device, run measure.sh there, copy results/ back, then tenshot kernels detect --kit " +
+                  folder + " --out rules.json");
 }
 
 void run_kernels_detect(const OptionParser& options) {
@@ -196,10 +177,21 @@ void run_kernels_detect(const OptionParser& options) {
   detection.image = {options.integer("channels", 1), options.integer("size", 2)};
   FileRoles files;
   if (options.has("kit")) files.reads_measured("--kit", options.get("kit"));
-  files.writes("--out", out);
-  const MadeFolders made(out);
+  files.makes("--out", out);
   descriptor::FusionFindings findings;
-  const nlohmann::ordered_json document = detected(options, detection, findings);
+  nlohmann::ordered_json document;
+  if (options.has("kit")) {
+    findings = findings_of_kit(options.get("kit"), detection);
+    document = to_json(findings);
+  } else {
+    descriptor::RuntimeOptions run;
+    run.threads = options.integer("threads", 1);
+    const auto runtime = descriptor::make_runtime(options.required("runtime"));
+    findings = findings_of(descriptor::time_on(*runtime, run), detection);
+    findings.rules.name = std::string(runtime->name());
+    document = to_json(findings);
+    document["version"] = runtime->version();
+  }
   write_file_atomically(out, document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   const auto undecided = std::count_if(findings.pairs.begin(), findings.pairs.end(),
                                        [](const descriptor::PairFinding& pair) { return !pair.decided; });

@@ -13,11 +13,9 @@
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
-#include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/cli/signals.h"
 #include "trainer/predictors/kernels/kernel_model.h"
-#include "trainer/predictors/kernels/kernels_predictor.h"
 
 namespace tenshot::cli {
 namespace {
@@ -181,29 +179,12 @@ std::vector<nasbench::Network> points_of(const OptionParser& options, const std:
   return points;
 }
 
-void measure_grid(const OptionParser& options, const std::string& table) {
-  std::vector<std::string> kinds = filled_parts(joined(options.all("kind"), ","));
-  if (kinds.empty()) kinds = {"convolution", "depthwise_convolution"};
-  std::vector<std::vector<nasbench::Network>> grids;
-  for (const std::string& kind : kinds) grids.push_back(points_of(options, kind));
-  const MadeFolders made(table);
-  KernelMeasuring measure(options, "grid", table);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    std::size_t refused = 0;
-    for (const nasbench::Network& network : grids[i]) refused += std::isnan(measure(kinds[i], network)) ? 1 : 0;
-    tell_people(kinds[i] + ": " + std::to_string(grids[i].size()) + " points, " + std::to_string(refused) +
-                " refused by the runtime");
-  }
-  measure.keep();
-}
-
 }  // namespace
 
 void run_kernels_sample(const OptionParser& options) {
   const std::string out = options.required("out"), runtime_name = options.required("runtime");
   sampling::AdaptiveOptions adaptive;
-  FileRoles files;
-  reads_given(files, options);
+  FileRoles files(options);
   files.writes("--out", out);
   adaptive.initial = static_cast<std::size_t>(options.integer("initial", 2));
   adaptive.around = static_cast<std::size_t>(options.integer("around", 1));
@@ -236,15 +217,21 @@ void run_kernels_sample(const OptionParser& options) {
       options.get("rules") + " --out device.tenshot");
 }
 
-void run_kernels_grid(const OptionParser& options) {
+void measure_grid(const OptionParser& options) {
+  std::vector<std::string> kinds = filled_parts(joined(options.all("kind"), ","));
+  if (kinds.empty()) kinds = {"convolution", "depthwise_convolution"};
+  std::vector<std::vector<nasbench::Network>> grids;
+  for (const std::string& kind : kinds) grids.push_back(points_of(options, kind));
   const std::string table = options.required("kernels");
-  FileRoles files;
-  reads_given(files, options);
-  files.writes("--kernels", table);
-  files.writes("--out", options.required("out"));
-  Outcome outcome(options);
-  if (options.has("runtime")) measure_grid(options, table);
-  learn_kernels(options, table, trainer::kernels::LearnerKind::grid, outcome);
+  const MadeFolders made(table);
+  KernelMeasuring measure(options, "grid", table);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    std::size_t refused = 0;
+    for (const nasbench::Network& network : grids[i]) refused += std::isnan(measure(kinds[i], network)) ? 1 : 0;
+    tell_people(kinds[i] + ": " + std::to_string(grids[i].size()) + " points, " + std::to_string(refused) +
+                " refused by the runtime");
+  }
+  measure.keep();
 }
 
 }  // namespace tenshot::cli

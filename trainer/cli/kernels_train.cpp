@@ -1,10 +1,10 @@
+#include <algorithm>
 #include <cmath>
 
 #include "datasets/operators/kernel_table.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
-#include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/predictors/kernels/kernels_predictor.h"
 
@@ -77,8 +77,7 @@ std::vector<WholeNetwork> whole_networks(const trainer::AdaptationSet& measured,
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
 /// Says where whole networks take far more or less than their kernels: what is measured alone is not what runs there.
-void compare(const std::vector<WholeNetwork>& networks, const KernelModel& model, const WholeNetworks& whole,
-             Outcome& outcome) {
+void compare(const std::vector<WholeNetwork>& networks, const KernelModel& model, const WholeNetworks& whole) {
   std::size_t far = 0;
   double worst = 0;
   std::string name;
@@ -89,41 +88,37 @@ void compare(const std::vector<WholeNetwork>& networks, const KernelModel& model
     worst = off;
     name = network.name;
   }
-  outcome.remark(
-      in_words(trainer::Remark{std::to_string(far) + " of " + std::to_string(networks.size()) +
+  say(in_words(trainer::Remark{std::to_string(far) + " of " + std::to_string(networks.size()) +
                                    " measured networks differ from the sum of their kernels by more than 50 %" +
                                    (name.empty() ? "" : "; most does " + name + ", by " + percent(worst)),
                                far > 0}),
       {{"far", far}, {"networks", networks.size()}});
   if (whole.errors.empty()) {
-    outcome.remark("intervals need three measured networks: they are those of held-out kernels", {});
+    say("intervals need three measured networks: they are those of held-out kernels");
     return;
   }
-  outcome.remark("nine of ten networks that were held out lie within -" + percent(-std::expm1(-whole.half_width(0.9))) +
-                     " and +" + percent(std::expm1(whole.half_width(0.9))),
-                 {{"factor", whole.factor}, {"overhead_ms", whole.overhead_ms}});
+  say("nine of ten networks that were held out lie within -" + percent(-std::expm1(-whole.half_width(0.9))) + " and +" +
+          percent(std::expm1(whole.half_width(0.9))),
+      {{"factor", whole.factor}, {"overhead_ms", whole.overhead_ms}});
 }
 
 /// The errors of kernels held out, the types that are predicted worst first.
-void tell_kernels(const KernelModel& model, Outcome& outcome) {
+void tell_kernels(const KernelModel& model) {
   nlohmann::json types = nlohmann::json::array();
-  const trainer::kernels::KernelType* worst = nullptr;
-  std::string name;
   for (const auto& [type, learned] : model.types) {
     types.push_back({{"kernel", type}, {"samples", learned.samples}, {"held_out_error", learned.error}});
-    if (!learned.learner->remark().empty()) outcome.remark(type + ": " + learned.learner->remark(), {});
-    if (worst != nullptr && worst->error >= learned.error) continue;
-    worst = &learned;
-    name = type;
+    if (!learned.learner->remark().empty()) say(type + ": " + learned.learner->remark());
   }
-  outcome.set("kernels", types);
+  put_outcome({{"kernels", types}});
+  const auto& [name, worst] =
+      *std::max_element(model.types.begin(), model.types.end(),
+                        [](const auto& a, const auto& b) { return a.second.error < b.second.error; });
   tell_people("kernels held out are worst predicted of " + name + ": off by a factor of " +
-              significant_digits(std::exp(worst->error), 3) + " (root mean square of log latency)");
+              significant_digits(std::exp(worst.error), 3) + " (root mean square of log latency)");
 }
 
-}  // namespace
-
-void learn_kernels(const OptionParser& options, const std::string& file, LearnerKind learner, Outcome& outcome) {
+/// The predictor of --out from a table of measured kernels.
+void learn_kernels(const OptionParser& options, const std::string& file, LearnerKind learner) {
   const std::string out = options.required("out");
   const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   const auto correction = trainer::kernels::correction(options.get("correction"));
@@ -142,25 +137,32 @@ void learn_kernels(const OptionParser& options, const std::string& file, Learner
   model.find_errors(table.samples, seed, learner);
   const WholeNetworks whole = fit_whole_networks(networks, model, table.samples, correction, seed, learner);
   const auto predictor = trainer::make_kernels_predictor(model, rules, table.samples.size(), seed, whole, measured);
-  tell_kernels(model, outcome);
-  if (!networks.empty()) compare(networks, model, whole, outcome);
+  tell_kernels(model);
+  if (!networks.empty()) compare(networks, model, whole);
   const MadeFolders made(out);
   save(predictor->to_archive(), out);
   tell_people(std::to_string(table.samples.size()) + " kernels of " + std::to_string(model.types.size()) + " kinds, " +
               std::to_string(table.refused) + " refused by the runtime are left out");
-  outcome.set("samples", table.samples.size());
-  outcome.set("refused", table.refused);
-  outcome.written(out, "predictor", "tenshot predict --predictor " + out + " model.onnx");
-  outcome.finish();
+  put_outcome({{"samples", table.samples.size()}, {"refused", table.refused}});
+  say_written(out, "predictor", "tenshot predict --predictor " + out + " model.onnx");
+}
+
+}  // namespace
+
+void run_kernels_grid(const OptionParser& options) {
+  const std::string table = options.required("kernels");
+  FileRoles files(options);
+  files.writes("--kernels", table);
+  files.writes("--out", options.required("out"));
+  if (options.has("runtime")) measure_grid(options);
+  learn_kernels(options, table, LearnerKind::grid);
 }
 
 void run_kernels_train(const OptionParser& options) {
-  FileRoles files;
-  reads_given(files, options);
+  FileRoles files(options);
   files.reads_measured("--kernels", options.required("kernels"));
   files.writes("--out", options.required("out"));
-  Outcome outcome(options);
-  learn_kernels(options, options.required("kernels"), trainer::kernels::learner_kind(options.get("learner")), outcome);
+  learn_kernels(options, options.required("kernels"), trainer::kernels::learner_kind(options.get("learner")));
 }
 
 }  // namespace tenshot::cli

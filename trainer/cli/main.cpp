@@ -84,8 +84,9 @@ void run_verb(const std::string& verb, std::vector<std::string> arguments) {
     if (!row.inner.empty() && row.inner != first) continue;
     if (!row.inner.empty()) arguments.erase(arguments.begin());
     OptionParser options(row.inner.empty() ? verb : verb + " " + row.inner, placeholders);
-    if (options.parse(arguments)) row.run(options);
-    return;
+    if (!options.parse(arguments)) return;
+    row.run(options);
+    return print_outcome();
   }
   if (inner.empty())
     throw UsageError("there is no verb '" + verb + "'" + suggestion(verb, known) + "; see tenshot --help");
@@ -95,12 +96,6 @@ void run_verb(const std::string& verb, std::vector<std::string> arguments) {
   inner.pop_back();
   throw UsageError("tenshot " + verb + " needs " + joined(inner) + " or " + last +
                    (arguments.empty() ? "" : ", not '" + excerpt(first) + "'"));
-}
-
-void print_version() {
-  std::cout << "tenshot " << TENSHOT_VERSION << "\n"
-            << descriptor::torch_summary() << "\n"
-            << descriptor::libpfm_version() << "; " << descriptor::perf_event_status() << "\n";
 }
 
 }  // namespace
@@ -115,7 +110,9 @@ int run(const std::vector<std::string>& arguments) {
     std::cout << help_page("tenshot") << "\n";
     return arguments.empty() ? 2 : 0;
   } else if (first == "--version" || first == "-V" || first == "-v" || first == "version") {
-    print_version();
+    std::cout << "tenshot " << TENSHOT_VERSION << "\n"
+              << descriptor::torch_summary() << "\n"
+              << descriptor::libpfm_version() << "; " << descriptor::perf_event_status() << "\n";
   } else {
     run_verb(first, {arguments.begin() + 1, arguments.end()});
   }

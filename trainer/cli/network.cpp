@@ -53,36 +53,21 @@ std::map<std::string, KindCosts> costs_of(const Network& network, KindCosts& tot
   return by_kind;
 }
 
-nlohmann::json to_json(const KindCosts& costs) {
-  return {{"count", costs.count},
-          {"multiply_adds", costs.multiply_adds},
-          {"parameters", costs.parameters},
-          {"input_bytes", costs.input_bytes},
-          {"output_bytes", costs.output_bytes},
-          {"weight_bytes", costs.weight_bytes}};
-}
-
-nlohmann::json to_json(const nasbench::TensorType& type) {
-  return {{"shape", type.shape}, {"type", nasbench::name(type.type)}};
-}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KindCosts, count, multiply_adds, parameters, input_bytes, output_bytes, weight_bytes)
 
 nlohmann::json to_json(const Network& network) {
   KindCosts total;
   const auto by_kind = costs_of(network, total);
-  nlohmann::json json = {{"hash", content_hash(network)},
-                         {"total", to_json(total)},
-                         {"inputs", nlohmann::json::array()},
-                         {"outputs", nlohmann::json::array()},
-                         {"operators", nlohmann::json::object()}};
-  for (const nasbench::NetworkInput& input : network.inputs) {
-    nlohmann::json tensor = to_json(input.type);
-    tensor["name"] = input.name;
-    json["inputs"].push_back(tensor);
+  nlohmann::json json = {
+      {"hash", content_hash(network)},      {"total", total},       {"inputs", nlohmann::json::array()},
+      {"outputs", nlohmann::json::array()}, {"operators", by_kind}, {"remarks", network.remarks}};
+  for (const auto& [name, type] : network.inputs) {
+    json["inputs"].push_back({{"name", name}, {"shape", type.shape}, {"type", nasbench::name(type.type)}});
   }
-  for (const nasbench::Source& output : network.outputs)
-    json["outputs"].push_back(to_json(tensor_type(network, output)));
-  for (const auto& [kind, of_kind] : by_kind) json["operators"][kind] = to_json(of_kind);
-  json["remarks"] = network.remarks;
+  for (const nasbench::Source& output : network.outputs) {
+    const nasbench::TensorType type = tensor_type(network, output);
+    json["outputs"].push_back({{"shape", type.shape}, {"type", nasbench::name(type.type)}});
+  }
   return json;
 }
 
@@ -169,10 +154,8 @@ void run_network_describe(const OptionParser& options) {
 
 void run_network_features(const OptionParser& options) {
   const std::string file = options.required("predictor"), out = options.required("out");
-  FileRoles files;
-  reads_given(files, options);
-  files.writes("--out", out);
-  const MadeFolders made(out);
+  FileRoles files(options);
+  files.makes("--out", out);
   const auto predictor = trainer::load_predictor(file);
   const trainer::ExportedFormula formula = predictor->formula();
   if (formula.encode == nullptr) {
@@ -216,8 +199,7 @@ void run_network_list(const OptionParser& options) {
   const nasbench::NetworkSpace& space = datasets::named_space(options.required("space"));
   const std::string archs = options.required("archs"), out = options.required("out");
   FileRoles files("--archs", archs);
-  files.writes("--out", out);
-  const MadeFolders made(out);
+  files.makes("--out", out);
   const std::vector<nasbench::Architecture> identities = named_networks(archs, space);
   write_file_atomically(out, nasbench::networks_json(identities).dump(1) + "\n");
   say_written(out, std::to_string(identities.size()) + " networks",

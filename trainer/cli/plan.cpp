@@ -4,9 +4,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
-#include "trainer/cli/kernel_verbs.h"
 #include "trainer/cli/shared_options.h"
-#include "trainer/core/adaptation.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/planning/planning.h"
@@ -27,20 +25,20 @@ std::string adapt_command(const OptionParser& options, const std::string& measur
   return text + " --out device.tenshot";
 }
 
-void write_kit(const OptionParser& options, const datasets::KitRequest& request, Outcome& outcome) {
+void write_kit(const OptionParser& options, const datasets::KitRequest& request) {
   const std::string folder = options.get("kit");
   ProgressLine progress;
   const datasets::KitSummary kit = datasets::write_kit(folder, request, [&](std::size_t done, std::size_t all) {
     progress.show("model " + std::to_string(done) + " of " + std::to_string(all));
   });
   const std::string size = decimals(static_cast<double>(kit.bytes) / 1e6, 1) + " MB";
-  outcome.written(
+  say_written(
       folder, std::to_string(kit.models) + " models, " + size,
       "copy it to the device, run measure.sh there, copy results/ back, then " + adapt_command(options, folder));
 }
 
 /// `--converted`, to the kit that is there by now.
-void add_converted(const OptionParser& options, Outcome& outcome) {
+void add_converted(const OptionParser& options) {
   const std::string folder = options.get("kit"), from = options.get("converted");
   const datasets::ConvertedSummary added = datasets::add_converted(folder, from);
   if (!added.passed_over.empty()) {
@@ -51,9 +49,8 @@ void add_converted(const OptionParser& options, Outcome& outcome) {
   if (added.without > 0) {
     say(std::to_string(added.without) + " operators and chains of the kit were not converted and will not be measured");
   }
-  outcome.written(
-      folder, std::to_string(added.models) + " converted models (." + added.format + ")",
-      "copy it to the device and run measure.sh --command '… {model} …' there, or here with --adb for a phone");
+  say_written(folder, std::to_string(added.models) + " converted models (." + added.format + ")",
+              "copy it to the device and run measure.sh --command '… {model} …' there, or here with --adb for a phone");
 }
 
 /// `plan --kit KIT --converted DIR`, without a plan: the kit is there already.
@@ -87,7 +84,7 @@ double wanted_half_width(const OptionParser& options) {
 /// already, nothing where `most_planned` (verdict.h) or all of the pool's networks would not do.
 std::optional<std::size_t> say_needed(const OptionParser& options, const trainer::PoolModel& model,
                                       const trainer::AdaptationSet& measured,
-                                      const std::vector<nasbench::Architecture>& named, Outcome& outcome) {
+                                      const std::vector<nasbench::Architecture>& named) {
   const double wanted = wanted_half_width(options);
   const auto predictor = model.adapt(measured, {});
   const std::vector<nasbench::Architecture> judged = judged_by(model, measured.architectures, named);
@@ -101,7 +98,7 @@ std::optional<std::size_t> say_needed(const OptionParser& options, const trainer
   json["wanted_percent"] = 100 * wanted;
   json["further_measurements"] = needed ? nlohmann::json(*needed) : nlohmann::json();
   json["reached"] = needed == std::size_t{0};
-  outcome.set("verdict", json);
+  put_outcome({{"verdict", json}});
   const std::string width = significant_digits(100 * wanted, 3) + " %";
   tell_people(in_words(*now));
   if (!needed) {
@@ -157,16 +154,10 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
     const std::string suffix = datasets::kit_suffix(request.candidates);
     leave_out(options, request.candidates, [&](const auto& network) { return datasets::kit_problem(network, suffix); });
   }
-  if (options.has("measurements")) {
-    request.measured.quantity = quantity;
-    const auto read_already = read_measurements(options, options.all("measurements"), space, quantity);
-    trainer::add_measured(request.measured, read_already.measured, model);
-  }
+  request.measured = adaptation_set(options, model, quantity);
   require_options_of(model, options);
-  if (options.has("runtime")) request.measured.runtime = options.get("runtime");
-  if (options.has("descriptor")) {
-    request.measured.descriptor = read_descriptor(options, space, quantity);
-    if (model.planning_prior() != nullptr) remark_on_descriptor(model, *request.measured.descriptor);
+  if (options.has("descriptor") && model.planning_prior() != nullptr) {
+    remark_on_descriptor(model, *request.measured.descriptor);
   }
 }
 
@@ -174,22 +165,16 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
 
 void run_plan(const OptionParser& options) {
   if (options.has("until")) wanted_half_width(options);
-  Outcome outcome(options);
-  if (options.has("fusion")) return write_fusion_kit(options, outcome);
-  if (adds_to_kit(options)) {
-    add_converted(options, outcome);
-    return outcome.finish();
-  }
+  if (options.has("fusion")) return run_fusion_kit(options);
+  if (adds_to_kit(options)) return add_converted(options);
   if (!options.has("kit")) options.required("out");  // a kit holds its plan
   trainer::PlanRequest request = plan_request(options);
   datasets::KitRequest kit = kit_request(options, request.seed);
   const std::string checkpoint = checkpoint_of(options);
-  FileRoles files("--checkpoint", checkpoint);
-  reads_given(files, options);
-  if (options.has("out")) files.writes("--out", options.get("out"));
-  if (options.has("kit")) files.writes_folder("--kit", options.get("kit"));
-  MadeFolders made;
-  if (options.has("out")) made.for_file(options.get("out"));
+  FileRoles files(options);
+  files.reads("--checkpoint", checkpoint);
+  if (options.has("out")) files.makes("--out", options.get("out"));
+  if (options.has("kit")) files.writes("--kit", options.get("kit"), true);
   const auto model = trainer::load_pool_model(checkpoint);
   const nasbench::NetworkSpace& space = *model->pool().space;
   const datasets::Quantity quantity = trainer::adapted_quantity(model->pool(), quantity_option(options));
@@ -198,27 +183,23 @@ void run_plan(const OptionParser& options) {
   if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
   add_what_is_known(options, *model, quantity, request);
   if (options.has("until")) {
-    const auto needed = say_needed(options, *model, request.measured, request.candidates, outcome);
-    if (needed == std::size_t{0}) return outcome.finish();
+    const auto needed = say_needed(options, *model, request.measured, request.candidates);
+    if (needed == std::size_t{0}) return;
     if (needed && !options.has("samples")) request.samples = *needed;
   }
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
-  const std::string what = "plan of " + std::to_string(plan.size()) + " architectures";
-  if (!options.has("kit")) {
-    trainer::write_plan(options.get("out"), plan, space);
-    outcome.written(options.get("out"), what,
-                    "measure them (a column latency_ms), then " + adapt_command(options, "measured.csv"));
-    return outcome.finish();
+  if (options.has("kit")) {  // first: what a kit refuses leaves no plan
+    kit.architectures = plan;
+    kit.read = read_options(options);
+    write_kit(options, kit);
   }
-  kit.architectures = plan;
-  kit.read = read_options(options);
-  write_kit(options, kit, outcome);  // first: what a kit refuses leaves no plan
   if (options.has("out")) {
     trainer::write_plan(options.get("out"), plan, space);
-    outcome.written(options.get("out"), what, "");
+    say_written(
+        options.get("out"), "plan of " + std::to_string(plan.size()) + " architectures",
+        options.has("kit") ? "" : "measure them (a column latency_ms), then " + adapt_command(options, "measured.csv"));
   }
-  if (options.has("converted")) add_converted(options, outcome);
-  outcome.finish();
+  if (options.has("converted")) add_converted(options);
 }
 
 }  // namespace tenshot::cli

@@ -20,13 +20,13 @@ std::string three_digits(double value) {
 }
 
 /// "1.30 ms (90 %: 1.24 to 1.38)" in the quantity's unit, a line for each; before it the architecture and a tab where
-/// `names` has them.
-void print(const trainer::Predictions& predictions, double confidence, const std::vector<std::string>& names,
-           datasets::Quantity quantity) {
+/// more than one may have been asked for.
+void print(const std::vector<nasbench::Architecture>& architectures, const trainer::Predictions& predictions,
+           const trainer::Predictor& predictor, double confidence, bool are_named) {
   const std::string percent = significant_digits(100 * confidence, 4);
-  for (std::size_t i = 0; i < predictions.latency_ms.size(); ++i) {
-    if (!names.empty()) std::cout << names[i] << "\t";
-    std::cout << three_digits(predictions.latency_ms[i]) << " " << unit(quantity);
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    if (are_named) std::cout << predictor.space().format(architectures[i]) << "\t";
+    std::cout << three_digits(predictions.latency_ms[i]) << " " << unit(predictor.quantity());
     if (!predictions.lower_ms.empty()) {
       std::cout << " (" << percent << " %: " << three_digits(predictions.lower_ms[i]) << " to "
                 << three_digits(predictions.upper_ms[i]) << ")";
@@ -130,16 +130,9 @@ void leave_out_unusable(const OptionParser& options, const trainer::Predictor& p
   report_left_out(options, left_out);
 }
 
-/// What of the networks is not understood, and how they differ from those that the pool measured.
-void say_notes(const trainer::Predictor& predictor, const std::vector<nasbench::Architecture>& architectures) {
-  for (const std::string& note : trainer::notes_on_reading(predictor.space(), architectures)) say("note: " + note);
-  for (const std::string& note : trainer::notes_on_unfamiliar(predictor, architectures)) say("note: " + note);
-}
-
 }  // namespace
 
 void run_predict(const OptionParser& options) {
-  Outcome outcome(options);
   const bool chosen = options.has("limit") || options.has("fastest");
   const bool printed = !options.has("out") || (!options.rest().empty() && options.get("out") != "-");
   const double limit = limit_option(options).value_or(HUGE_VAL);
@@ -150,37 +143,29 @@ void run_predict(const OptionParser& options) {
   if (!options.rest().empty() && options.has("archs")) {
     throw UsageError("--archs and arguments are two ways to name architectures: give one");
   }
-  FileRoles files(options.has("device") ? "--checkpoint" : "--predictor", file);
-  reads_given(files, options);
-  if (options.has("out")) files.writes("--out", options.get("out"));
-  MadeFolders made;
-  if (options.has("out")) made.for_file(options.get("out"));
+  FileRoles files(options);
+  files.reads(options.has("device") ? "--checkpoint" : "--predictor", file);
+  if (options.has("out")) files.makes("--out", options.get("out"));
   const auto predictor = predictor_of(options, file);
   require_quantity(options, *predictor, file);
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);
   leave_out_unusable(options, *predictor, architectures, predictions);
-  if (!options.has("quiet") || options.has("json")) say_notes(*predictor, architectures);
+  if (!options.has("quiet") || options.has("json")) {  // what is not understood of them, and what is unfamiliar
+    for (const std::string& note : trainer::notes_on(*predictor, architectures)) say("note: " + note);
+  }
   if (chosen) keep_fastest(limit, most, *predictor, architectures, predictions);
-  std::vector<std::string> names;  // left out where one was asked for
-  if (printed && (chosen || architectures.size() > 1 || options.rest().size() != 1)) {
-    for (const nasbench::Architecture& architecture : architectures) {
-      names.push_back(predictor->space().format(architecture));
-    }
-  }
   if (options.has("json")) {
-    outcome.set("predictions", rows_of(architectures, predictions, *predictor));
-    outcome.set("confidence", confidence);
+    put_outcome({{"predictions", rows_of(architectures, predictions, *predictor)}, {"confidence", confidence}});
   } else if (printed) {
-    print(predictions, confidence, names, predictor->quantity());
+    print(architectures, predictions, *predictor, confidence,
+          chosen || architectures.size() > 1 || options.rest().size() != 1);
   }
-  if (!options.has("out")) return outcome.finish();
+  if (!options.has("out")) return;
   const std::string out = options.get("out"), count = std::to_string(architectures.size());
   trainer::write_predictions(out, architectures, predictions, predictor->space(), predictor->quantity());
-  outcome.written(
-      out, count + " predictions",
-      "compare them with measurements: tenshot evaluate --predictions " + out + " --measurements truth.csv");
-  outcome.finish();
+  say_written(out, count + " predictions",
+              "compare them with measurements: tenshot evaluate --predictions " + out + " --measurements truth.csv");
 }
 
 }  // namespace tenshot::cli

@@ -31,7 +31,9 @@ int run(const std::vector<std::string>& arguments) {
     std::cout << "tenshot-predict " << TENSHOT_VERSION << "\n";
   } else {
     OptionParser options("predict", {});
-    if (options.parse({arguments.begin() + (first == "predict" ? 1 : 0), arguments.end()})) run_predict(options);
+    if (!options.parse({arguments.begin() + (first == "predict" ? 1 : 0), arguments.end()})) return 0;
+    run_predict(options);
+    print_outcome();
   }
   return 0;
 }

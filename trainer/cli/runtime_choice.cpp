@@ -1,5 +1,3 @@
-#include "trainer/cli/runtime_choice.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,58 +37,58 @@ void restart_under(const std::string& instruction_set) {
 
 }  // namespace
 
-RuntimeChoice runtime_choice(const OptionParser& options) {
-  RuntimeChoice choice;
-  choice.runtime = options.get("runtime");
-  choice.options.threads = options.integer("threads", 1);
-  choice.options.batch = options.integer("batch", 1);
-  choice.options.weight_seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-  choice.space = &datasets::named_space(options.get("space"));
-  choice.shape = choice.space->default_shape();
-  if (options.has("resolution")) choice.shape.resolution = options.integer("resolution", 4);
+std::pair<datasets::CollectOptions, const nasbench::NetworkSpace*> runtime_choice(const OptionParser& options) {
+  datasets::CollectOptions collect;
+  collect.runtime = options.get("runtime");
+  collect.runtime_options.threads = options.integer("threads", 1);
+  collect.runtime_options.batch = options.integer("batch", 1);
+  collect.runtime_options.weight_seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+  const nasbench::NetworkSpace& space = datasets::named_space(options.get("space"));
+  collect.shape = space.default_shape();
+  if (options.has("resolution")) collect.shape.resolution = options.integer("resolution", 4);
   const std::vector<std::string> runtimes = descriptor::runtime_names();
-  if (choice.runtime == descriptor::opencv_runtime_name && !descriptor::has_opencv()) descriptor::make_opencv_runtime();
-  if (std::find(runtimes.begin(), runtimes.end(), choice.runtime) == runtimes.end()) {
-    throw UsageError("there is no runtime '" + choice.runtime + "'; see tenshot " + options.verb() + " --help");
+  if (collect.runtime == descriptor::opencv_runtime_name && !descriptor::has_opencv())
+    descriptor::make_opencv_runtime();
+  if (std::find(runtimes.begin(), runtimes.end(), collect.runtime) == runtimes.end()) {
+    throw UsageError("there is no runtime '" + collect.runtime + "'; see tenshot " + options.verb() + " --help");
   }
-  choice.instruction_set = options.get("isa");
-  restart_under(choice.instruction_set);
-  return choice;
+  collect.instruction_set = options.get("isa");
+  restart_under(collect.instruction_set);
+  return {std::move(collect), &space};
 }
 
 // The verbs that `collect` starts in processes of their own.
 
 void run_operators(const OptionParser& options) {
-  const RuntimeChoice choice = runtime_choice(options);
+  const auto [collect, space] = runtime_choice(options);
   const int runs = options.integer("runs", 1);
-  const auto runtime = descriptor::make_runtime(choice.runtime);
+  const auto runtime = descriptor::make_runtime(collect.runtime);
   std::vector<std::unique_ptr<descriptor::PreparedNetwork>> prepared;
-  for (const nasbench::Operator& op : choice.space->operators(choice.shape, choice.options.batch)) {
-    prepared.push_back(runtime->prepare(op.graph, choice.options));
+  for (const nasbench::Operator& op : space->operators(collect.shape, collect.runtime_options.batch)) {
+    prepared.push_back(runtime->prepare(op.graph, collect.runtime_options));
   }
   descriptor::run_for_callgrind(prepared, runs);
   if (descriptor::under_valgrind()) return;  // callgrind has said what there is to say
-  say(std::to_string(prepared.size()) + " operators of " + std::string(choice.space->name()) + " ran " +
-      std::to_string(runs) + " times each");
+  say(std::to_string(prepared.size()) + " operators of " + std::string(space->name()) + " ran " + std::to_string(runs) +
+      " times each");
 }
 
 void run_network(const OptionParser& options) {
-  const std::string text = options.required("architecture");
-  datasets::StartRequest request;
-  request.weights = options.required("weights");
-  request.warm_runs = options.integer("warm-runs", 0);
-  const RuntimeChoice choice = runtime_choice(options);
-  request.options = choice.options;
-  const auto runtime = descriptor::make_runtime(choice.runtime);
+  const std::string text = options.required("architecture"), weights = options.required("weights");
+  const int warm_runs = options.integer("warm-runs", 0);
+  const auto [collect, space_of_cells] = runtime_choice(options);
+  const auto runtime = descriptor::make_runtime(collect.runtime);
   nasbench::NetworkReadOptions read = read_options(options);
-  read.batch = choice.options.batch;
+  read.batch = collect.runtime_options.batch;
   read.inputs_of_several = std::make_shared<std::set<std::string>>();
   const bool by_name = nasbench::is_network_file(text);
-  const nasbench::NetworkSpace& space = by_name ? nasbench::networks() : *choice.space;
+  const nasbench::NetworkSpace& space = by_name ? nasbench::networks() : *space_of_cells;
   nasbench::Network network =
-      space.computation(datasets::architecture_or_file(text, space, read), choice.shape, choice.options.batch);
+      space.computation(datasets::architecture_or_file(text, space, read), collect.shape, read.batch);
   if (options.has("empty")) network = datasets::empty_network(network);
-  std::cout << datasets::to_json(datasets::start_network(*runtime, network, request)).dump() << std::endl;
+  const datasets::FreshStart start =
+      datasets::start_network(*runtime, network, collect.runtime_options, weights, warm_runs);
+  std::cout << datasets::to_json(start).dump() << std::endl;
 }
 
 }  // namespace tenshot::cli

@@ -9,28 +9,10 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
-namespace {
-
-void report_source(const datasets::MeasuredSource& source) {
-  if (source.kit) report(*source.kit);
-  for (const std::string& remark : source.profile_remarks) say(remark);
-  report(source.findings);
-}
-
-/// The space of what a verb was given, networks by name before cells.
-const nasbench::NetworkSpace& space_given(const OptionParser& options) {
-  if (options.has("networks")) return nasbench::networks();
-  std::vector<std::filesystem::path> tables;
-  for (const char* option : {"archs", "measurements", "descriptor"}) {
-    for (const std::string& table : options.all(option)) tables.emplace_back(table);
-  }
-  return datasets::space_given(options.rest(), tables);
-}
-
-}  // namespace
 
 nasbench::NetworkReadOptions read_options(const OptionParser& options) {
   nasbench::NetworkReadOptions read;
@@ -46,14 +28,6 @@ nasbench::NetworkReadOptions read_options(const OptionParser& options) {
   return read;
 }
 
-void reads_networks(FileRoles& files, const OptionParser& options) {
-  if (options.has("networks")) files.reads_networks("--networks", options.get("networks"));
-}
-
-std::vector<nasbench::Architecture> networks_of(const OptionParser& options) {
-  return networks_of(options, read_options(options));
-}
-
 std::vector<nasbench::Architecture> networks_or_arguments(const OptionParser& options,
                                                           const nasbench::NetworkSpace& space) {
   const nasbench::NetworkReadOptions read = read_options(options);
@@ -66,10 +40,12 @@ std::vector<nasbench::Architecture> networks_or_arguments(const OptionParser& op
   return networks;
 }
 
-std::vector<nasbench::Architecture> networks_of(const OptionParser& options, const nasbench::NetworkReadOptions& read) {
+std::vector<nasbench::Architecture> networks_of(const OptionParser& options,
+                                                std::optional<nasbench::NetworkReadOptions> read) {
+  if (!read) read = read_options(options);
   if (!options.has("networks")) return {};
   std::vector<datasets::LeftOutFile> left_out;
-  std::vector<nasbench::Architecture> networks = datasets::read_networks(options.get("networks"), read, &left_out);
+  std::vector<nasbench::Architecture> networks = datasets::read_networks(options.get("networks"), *read, &left_out);
   report_left_out(options, left_out);
   return networks;
 }
@@ -80,10 +56,9 @@ void report_left_out(const OptionParser& options, const std::vector<datasets::Le
   if (options.has("strict")) {
     throw InputError(left_out.front().reason + "; " + count + " would be left out, and --strict accepts none");
   }
-  std::vector<std::string> lines;
-  for (const datasets::LeftOutFile& file : left_out) lines.push_back("left out: " + file.reason);
-  say_first(lines, lines.size(), " are left out");
-  for (std::size_t i = shown_lines; i < lines.size(); ++i) keep_as_remark(lines[i]);
+  const auto line_of = [](const datasets::LeftOutFile& file) { return "left out: " + file.reason; };
+  say_first(left_out, line_of, left_out.size(), " are left out");
+  for (std::size_t i = shown_lines; i < left_out.size(); ++i) keep_as_remark(line_of(left_out[i]));
 }
 
 void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>& networks,
@@ -111,21 +86,6 @@ std::string whole_numbers(datasets::Quantity quantity) {
   return column(quantity) + " is always whole " + std::string(unit(quantity));
 }
 
-datasets::HardwareDescriptor read_descriptor(const OptionParser& options, const nasbench::NetworkSpace& space,
-                                             datasets::Quantity quantity) {
-  if (quantity != datasets::Quantity::latency) {
-    throw InputError("--descriptor says what operators take in ms, and this is of " + std::string(name(quantity)) +
-                     ": leave it out");
-  }
-  const std::string path = options.get("descriptor");
-  const datasets::DeviceOfSpace device = datasets::read_device(path);
-  if (device.space != &space) {
-    throw InputError(path + ": describes a device on space " + std::string(device.space->name()) +
-                     ", the checkpoint is of " + std::string(space.name()));
-  }
-  return device.device.descriptor;
-}
-
 void require_options_of(const trainer::PoolModel& model, const OptionParser& options) {
   std::vector<std::string> all;
   for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
@@ -146,28 +106,16 @@ void remark_on_descriptor(const trainer::PoolModel& model, const datasets::Hardw
   }
 }
 
-void reads_given(FileRoles& files, const OptionParser& options) {
-  for (const char* option : {"archs", "predictor", "predictions", "exclude", "accuracies"}) {
-    if (options.has(option)) files.reads("--" + std::string(option), options.get(option));
-  }
-  const std::vector<std::string> measurements = options.all("measurements");
-  if (options.has("fleet") && measurements.size() < 2) throw UsageError("--fleet is of several --measurements");
-  for (const std::string& path : measurements) files.reads_measured("--measurements", path);
-  reads_networks(files, options);
-  if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
-  for (const char* option : {"rules", "explain"}) {
-    for (const std::string& text : options.all(option)) files.reads_file_or_name("--" + std::string(option), text);
-  }
-  for (const std::string& text : options.rest()) files.reads_file_or_name("the network", text);
-}
-
 datasets::JoinedSources read_measurements(const OptionParser& options, const std::vector<std::string>& paths,
                                           const nasbench::NetworkSpace& space, datasets::Quantity quantity) {
   datasets::JoinedSources joined =
       datasets::read_joined({paths.begin(), paths.end()}, space, quantity, options.has("fleet"));
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (paths.size() > 1) say(paths[i] + ":");
-    report_source(joined.sources[i]);
+    const datasets::MeasuredSource& source = joined.sources[i];
+    if (source.kit) report(*source.kit);
+    for (const std::string& remark : source.profile_remarks) say(remark);
+    report(source.findings);
   }
   for (const std::string& remark : joined.remarks(quantity)) say(remark);
   const std::size_t left_out = joined.measured.left_out();
@@ -176,6 +124,31 @@ datasets::JoinedSources read_measurements(const OptionParser& options, const std
                      (left_out == 1 ? " entry" : " entries") + " left out or doubtful, and --strict accepts none");
   }
   return joined;
+}
+
+trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model,
+                                      datasets::Quantity quantity) {
+  trainer::AdaptationSet set;
+  set.quantity = quantity;
+  const nasbench::NetworkSpace& space = *model.pool().space;
+  if (options.has("measurements")) {
+    const auto read = read_measurements(options, options.all("measurements"), space, quantity);
+    trainer::add_measured(set, read.measured, model);
+  }
+  if (options.has("runtime")) set.runtime = options.get("runtime");
+  if (!options.has("descriptor")) return set;
+  if (quantity != datasets::Quantity::latency) {
+    throw InputError("--descriptor says what operators take in ms, and this is of " + std::string(name(quantity)) +
+                     ": leave it out");
+  }
+  const std::string path = options.get("descriptor");
+  const datasets::DeviceOfSpace device = datasets::read_device(path);
+  if (device.space != &space) {
+    throw InputError(path + ": describes a device on space " + std::string(device.space->name()) +
+                     ", the checkpoint is of " + std::string(space.name()));
+  }
+  set.descriptor = device.device.descriptor;
+  return set;
 }
 
 double confidence_option(const OptionParser& options) {
@@ -209,7 +182,12 @@ std::string checkpoint_option(const OptionParser& options, const std::string& na
 
 std::string checkpoint_of(const OptionParser& options) {
   if (options.has("checkpoint")) return checkpoint_option(options);
-  const nasbench::NetworkSpace& space = space_given(options);
+  std::vector<std::filesystem::path> tables;
+  for (const char* option : {"archs", "measurements", "descriptor"}) {
+    for (const std::string& table : options.all(option)) tables.emplace_back(table);
+  }
+  const nasbench::NetworkSpace& space =
+      options.has("networks") ? nasbench::networks() : datasets::space_given(options.rest(), tables);
   std::filesystem::path found;
   const char* known = options.has("like") ? "like" : "device";
   if (options.has(known)) found = trainer::shipped_knowledge_of(options.get(known), space);

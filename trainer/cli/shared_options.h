@@ -3,8 +3,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "datasets/collect/collect.h"
 #include "datasets/kit/joined_sources.h"
 #include "datasets/kit/measured_source.h"
 #include "datasets/tables/network_sources.h"
@@ -22,10 +24,10 @@ namespace tenshot::cli {
 nasbench::NetworkReadOptions read_options(const OptionParser& options);
 
 /// What --networks names, known from then on; empty where it is not given. Files that cannot be read are named on
-/// stderr and left out. Throws InputError under --strict where there is one. Where `read` is given, it is for the
-/// caller to call datasets::require_shapes_used once all networks are read.
-std::vector<nasbench::Architecture> networks_of(const OptionParser& options);
-std::vector<nasbench::Architecture> networks_of(const OptionParser& options, const nasbench::NetworkReadOptions& read);
+/// stderr and left out. Throws InputError under --strict where there is one. Where `read` is given, in the place of
+/// read_options(), it is for the caller to call datasets::require_shapes_used once all networks are read.
+std::vector<nasbench::Architecture> networks_of(const OptionParser& options,
+                                                std::optional<nasbench::NetworkReadOptions> read = std::nullopt);
 
 /// The same of the arguments without names, which may be architectures of `space` or networks that --networks names
 /// too; of --networks where there are none. Throws InputError where a shape is for none of them.
@@ -40,16 +42,8 @@ void report_left_out(const OptionParser& options, const std::vector<datasets::Le
 void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>& networks,
                const std::function<std::optional<std::string>(const nasbench::Architecture&)>& problem_of);
 
-/// What --networks names is read, where it is given.
-void reads_networks(FileRoles& files, const OptionParser& options);
-
 /// The usable architectures of a file; what is left out is reported. Throws InputError when nothing is usable.
 std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space);
-
-/// What is named by options that were given is read: files by --archs, --predictor, --predictions, --exclude and
-/// --accuracies, networks, measurements, a device by --descriptor, files or names by --rules, --explain and arguments
-/// without names. Throws UsageError where --fleet is given without several measurements.
-void reads_given(FileRoles& files, const OptionParser& options);
 
 /// What all of `paths`, as of --measurements, hold, joined by network (datasets/kit/joined_sources.h); reports what is
 /// left out, what was measured more than once, and how far that agrees. Throws InputError under --strict where anything
@@ -60,17 +54,23 @@ datasets::JoinedSources read_measurements(const OptionParser& options, const std
 /// "latencies are whole milliseconds".
 std::string whole_numbers(datasets::Quantity quantity);
 
-/// The descriptor that --descriptor names: a device file, or the folder it is in. Throws FileError, FormatError;
-/// InputError on a device of another space, and where another quantity is measured: a descriptor says what operators
-/// take, in ms.
-datasets::HardwareDescriptor read_descriptor(const OptionParser& options, const nasbench::NetworkSpace& space,
-                                             datasets::Quantity quantity);
+/// What --measurements, --descriptor (a device file, or the folder it is in) and --runtime say of a device of which
+/// `quantity` is measured. Throws FileError, FormatError; InputError on a device of another space than the model's, and
+/// on a descriptor where the quantity is not latency: it says what operators take, in ms.
+trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model,
+                                      datasets::Quantity quantity);
+
 /// Throws UsageError where an option of `adapt` that only some predictors have is none of the checkpoint's: it would be
 /// ignored.
 void require_options_of(const trainer::PoolModel& model, const OptionParser& options);
 
 /// Says where a checkpoint cannot use all of a descriptor.
 void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor);
+
+/// What runs networks, and how, by --runtime, --threads, --batch, --seed (of the weights), --resolution and --isa; and
+/// the space that --space names. Throws UsageError on a runtime that there is not or a number that is none, InputError
+/// on a space that there is not. Starts this program again where the instruction set needs other environment variables.
+std::pair<datasets::CollectOptions, const nasbench::NetworkSpace*> runtime_choice(const OptionParser& options);
 
 /// --confidence, a share.
 double confidence_option(const OptionParser& options);
@@ -83,8 +83,6 @@ std::optional<datasets::Quantity> quantity_option(const OptionParser& options);
 
 /// Throws InputError when --quantity asks for another quantity than the predictor's, which `file` holds.
 void require_quantity(const OptionParser& options, const trainer::Predictor& predictor, const std::string& file);
-
-using trainer::given_or_shipped;
 
 /// What that option names (trainer::checkpoint_named). Says so where a shipped one comes before what has its name.
 std::string checkpoint_option(const OptionParser& options, const std::string& name = "checkpoint");

@@ -45,49 +45,35 @@ void end_by(int signal) {
   ::_exit(shells_add + signal);  // where the signal is held back from this process
 }
 
-bool read_one() {
-  char byte = 0;
-  ssize_t count = 0;
-  do {
-    count = ::read(wake_up[0], &byte, 1);
-  } while (count < 0 && errno == EINTR);
-  return count == 1;
-}
-
 void wait_for_signals() {
-  if (!read_one()) return;
-  if (somebody_asks) {
-    pollfd second = {wake_up[0], POLLIN, 0};
-    while (::poll(&second, 1, time_to_stop_ms) < 0 && errno == EINTR) {
-    }
-  }
+  char byte = 0;
+  if (TEMP_FAILURE_RETRY(::read(wake_up[0], &byte, 1)) != 1) return;
+  pollfd second = {wake_up[0], POLLIN, 0};
+  if (somebody_asks) TEMP_FAILURE_RETRY(::poll(&second, 1, time_to_stop_ms));
   end_by(stop_signal);
 }
 
-/// A thread that takes no signals itself: they interrupt whom they always did.
-void start_watching() {
+/// A thread that takes no signals itself: they interrupt whom they always did. False where none is to be had.
+bool start_watching() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool started = true;
   try {
     std::thread(wait_for_signals).detach();
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
+  } catch (const std::system_error&) {
+    started = false;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
 }
 
 }  // namespace
 
 void watch_signals() {
-  try {
-    if (::pipe2(wake_up.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
-    ::fcntl(wake_up[0], F_SETFL, 0);  // the thread waits; the handler never does
-    start_watching();
-  } catch (const std::system_error&) {
-    return;  // no thread to be had: a signal ends the program as it ends any other
-  }
+  if (::pipe2(wake_up.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
+  ::fcntl(wake_up[0], F_SETFL, 0);  // the thread waits; the handler never does
+  if (!start_watching()) return;    // a signal ends the program as it ends any other
   for (const int signal : watched) {
     struct sigaction action {};
     if (signal == SIGHUP && ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;

@@ -52,20 +52,17 @@ json settings_of(const OptionParser& options, const trainer::PredictorRow& row) 
   }
 }
 
-std::vector<std::string> arguments_of(const std::vector<trainer::PredictorRow>& rows) {
-  std::vector<std::string> arguments;
-  for (const trainer::PredictorRow& row : rows) {
-    for (const trainer::OptionText& option : row.settings) {
-      if (!option.argument.empty()) arguments.push_back(option.argument);
-    }
-  }
-  return arguments;
-}
-
 /// An option that another predictor has would be ignored.
 void require_options_of(const trainer::PredictorRow& predictor, const OptionParser& options) {
-  options.require_of(arguments_of({predictor}), arguments_of(trainer::predictor_registry()),
-                     "--predictor " + predictor.name);
+  std::vector<std::string> own, all;
+  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
+    for (const trainer::OptionText& option : row.settings) {
+      if (option.argument.empty()) continue;
+      all.push_back(option.argument);
+      if (row.name == predictor.name) own.push_back(option.argument);
+    }
+  }
+  options.require_of(own, all, "--predictor " + predictor.name);
 }
 
 /// Whose operators were measured, and that this is of no use to a program without XGBoost.
@@ -81,13 +78,6 @@ void say_of_operator_latencies(const datasets::Pool& pool, const trainer::Predic
                                 "(libxgboost-dev)"));
 }
 
-std::vector<fs::path> pools_of(const OptionParser& options) {
-  if (!options.has("pool")) throw UsageError("tenshot train needs --pool; see tenshot train --help");
-  std::vector<fs::path> pools;
-  for (const std::string& pool : options.all("pool")) pools.emplace_back(given_or_shipped(pool));
-  return pools;
-}
-
 datasets::Pool read_pools(const OptionParser& options, const std::vector<fs::path>& folders) {
   datasets::Pool pool = datasets::read_pools(folders, quantity_option(options));
   report(pool.findings);
@@ -95,12 +85,6 @@ datasets::Pool read_pools(const OptionParser& options, const std::vector<fs::pat
     from_option("without", [&] { datasets::leave_out_devices(pool, filled_parts(options.get("without"))); });
   }
   return pool;
-}
-
-std::vector<trainer::KnowledgeSource> sources_of(const OptionParser& options) {
-  if (!options.has("knowledge")) return {};
-  const std::string file = options.get("knowledge");
-  return trainer::sources_from_json(parse_json(read_file(file), file), file);
 }
 
 }  // namespace
@@ -136,8 +120,9 @@ std::string predictors_in_help() {
 }
 
 void run_train(const OptionParser& options) {
-  Outcome outcome(options);
-  const std::vector<fs::path> folders = pools_of(options);
+  if (!options.has("pool")) throw UsageError("tenshot train needs --pool; see tenshot train --help");
+  std::vector<fs::path> folders;
+  for (const std::string& pool : options.all("pool")) folders.emplace_back(trainer::given_or_shipped(pool));
   const std::string out = options.required("out");
   // The predictor as far as it is known before the pool is read. The default may still turn out to be operators, which
   // has no option that structured has not.
@@ -155,7 +140,11 @@ void run_train(const OptionParser& options) {
   if (options.has("knowledge")) files.reads("--knowledge", options.get("knowledge"));
   if (options.has("from")) files.reads("--from", checkpoint_option(options, "from"));
   files.writes_training("--out", out);
-  std::vector<trainer::KnowledgeSource> sources = sources_of(options);
+  std::vector<trainer::KnowledgeSource> sources;
+  if (options.has("knowledge")) {
+    const std::string file = options.get("knowledge");
+    sources = trainer::sources_from_json(parse_json(read_file(file), file), file);
+  }
   const MadeFolders made(out);
   const datasets::Pool pool = read_pools(options, folders);
   const trainer::PredictorRow& predictor =
@@ -165,8 +154,8 @@ void run_train(const OptionParser& options) {
   say_of_operator_latencies(pool, predictor);
   for (const datasets::DeviceRuntime& device : pool.devices) {
     const std::size_t disturbed = datasets::never_undisturbed(device);
-    outcome.remark(datasets::disturbance_remark(device.id, disturbed, device.latencies.size()),
-                   {{"device", device.id}, {"never_undisturbed", disturbed}});
+    say(datasets::disturbance_remark(device.id, disturbed, device.latencies.size()),
+        {{"device", device.id}, {"never_undisturbed", disturbed}});
   }
   ProgressLine progress;
   const trainer::TrainingControl control = training_control(out, threads, progress);
@@ -178,16 +167,14 @@ void run_train(const OptionParser& options) {
     model = trainer::train_pool_model(predictor.name, pool, settings, control);
     if (!sources.empty()) model = model->without_rows(std::move(sources));
   }
-  trainer::save(model->to_archive(), out);
-  forget_training(out);
+  save_trained(model->to_archive(), out);
   const std::string what = model->knowledge() != nullptr ? "knowledge" : "checkpoint";
   const bool names_networks = model->knowledge() != nullptr && pool.space->search_space() == nullptr;
   if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with");
-  outcome.written(
+  say_written(
       out, what + " of " + predictor.name + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
       "tenshot plan --checkpoint " + out + (names_networks ? " --networks models/" : "") +
           " --samples 10 --out plan.csv");
-  outcome.finish();
 }
 
 }  // namespace tenshot::cli

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -9,6 +11,7 @@ namespace tenshot::trainer {
 namespace {
 
 constexpr double most_combinations = 4096;
+constexpr std::size_t few_weights = 24;
 
 /// Lines 13 to 20: the largest preparation that evens out the busiest and the idlest core moves between them. False
 /// where there is none. `loads`: T_Q of every core.
@@ -47,8 +50,7 @@ std::vector<Combination> all_combinations(const Choices& choices) {
 }
 
 /// For every λ at which some layer changes its mind, what each layer takes.
-std::vector<Combination> weighted_combinations(const ColdProblem& problem, const Choices& choices,
-                                               std::size_t most_weights) {
+std::vector<Combination> weighted_combinations(const ColdProblem& problem, const Choices& choices, bool quick) {
   std::set<double> weights = {0, 1};
   for (std::size_t i = 0; i < choices.size(); ++i) {
     for (const std::size_t a : choices[i]) {
@@ -59,7 +61,7 @@ std::vector<Combination> weighted_combinations(const ColdProblem& problem, const
       }
     }
   }
-  const std::size_t step = std::max<std::size_t>(1, weights.size() / most_weights);
+  const std::size_t step = quick ? std::max<std::size_t>(1, weights.size() / few_weights) : 1;
   std::set<Combination> combinations;
   std::size_t number = 0;
   for (auto at = weights.begin(); std::next(at) != weights.end(); ++at) {
@@ -192,7 +194,7 @@ std::vector<int> balanced_cores(const ColdProblem& problem, const std::vector<st
   }
 }
 
-ColdSchedule algorithm_1(const ColdProblem& problem, std::size_t most_weights) {
+ColdSchedule algorithm_1(const ColdProblem& problem, bool quick) {
   Choices choices;
   double count = 1;
   for (const std::vector<ColdCandidate>& layer : problem.layers) {
@@ -202,10 +204,10 @@ ColdSchedule algorithm_1(const ColdProblem& problem, std::size_t most_weights) {
   ColdSchedule best;
   double best_ms = std::numeric_limits<double>::infinity();
   const auto combinations =
-      count <= most_combinations ? all_combinations(choices) : weighted_combinations(problem, choices, most_weights);
+      count <= most_combinations ? all_combinations(choices) : weighted_combinations(problem, choices, quick);
   for (const std::vector<std::size_t>& combination : combinations) {
     ColdSchedule schedule{combination, balanced_cores(problem, combination)};
-    const double ms = simulate(problem, schedule).makespan();
+    const double ms = makespan(problem, schedule);
     if (ms >= best_ms) continue;
     best_ms = ms;
     best = std::move(schedule);
@@ -220,7 +222,7 @@ ColdOptimum optimum(const ColdProblem& problem) {
   double lost = 0;
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
     const bool may_be_made = !shapes.insert(problem.shapes[i]).second;
-    std::vector<ColdCandidate> candidates = problem.layers[i];
+    std::vector<ColdCandidate>& candidates = cheapest.emplace_back(problem.layers[i]);
     for (ColdCandidate& candidate : candidates) {
       if (may_be_made) candidate.prepare_ms -= candidate.create_saving_ms;
     }
@@ -234,7 +236,6 @@ ColdOptimum optimum(const ColdProblem& problem) {
         next.push_back({ready, state.sum + execute, std::max(state.wait, ready) + execute, &state, c, 1});
       }
     }
-    cheapest.push_back(std::move(candidates));
     next = undominated(std::move(next));
     double step = 0;
     for (const State& state : next) step = std::max(step, state.makespan() * relative_step);
@@ -258,8 +259,8 @@ ColdOptimum optimum(const ColdProblem& problem) {
   return result;
 }
 
-ColdBounds simple_bounds(const ColdProblem& problem) {
-  ColdBounds bounds;
+double simple_bound(const ColdProblem& problem) {
+  double warm_ms = 0, chain_ms = 0, disk_ms = 0;
   for (std::size_t i = problem.layers.size(); i > 0; --i) {
     double execute = std::numeric_limits<double>::infinity(), both = execute, read = execute;
     for (const ColdCandidate& candidate : problem.layers[i - 1]) {
@@ -268,11 +269,11 @@ ColdBounds simple_bounds(const ColdProblem& problem) {
       both = std::min(both, prepare + candidate.execute_ms);
       read = std::min(read, candidate.read_ms);
     }
-    bounds.disk_ms += read;
-    bounds.chain_ms = std::max(bounds.chain_ms, both + bounds.warm_ms);
-    bounds.warm_ms += execute;
+    disk_ms += read;
+    chain_ms = std::max(chain_ms, both + warm_ms);
+    warm_ms += execute;
   }
-  return bounds;
+  return std::max({warm_ms, chain_ms, disk_ms});
 }
 
 }  // namespace tenshot::trainer

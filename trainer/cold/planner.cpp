@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -33,13 +32,11 @@ std::ptrdiff_t policy_called(const Names& names, std::string_view name, const ch
 }
 
 const KernelStages& kernel_of(const ColdStages& stages, std::size_t layer, const ColdCandidate& candidate) {
-  return stages.layers[layer].kernels[static_cast<std::size_t>(candidate.kernel)];
+  return stages.layers[layer].kernels[candidate.kernel];
 }
 
-/// The kernel that a policy names; −1 where it names none. Where a layer has none that the policy prefers, it takes the
-/// fastest of all.
-int kernel_of(const LayerStages& layer, KernelPolicy policy) {
-  if (policy == KernelPolicy::planned) return -1;
+/// The kernel that a policy names. Where a layer has none that the policy prefers, it takes the fastest of all.
+std::size_t kernel_of(const LayerStages& layer, KernelPolicy policy) {
   if (policy == KernelPolicy::preferred) return 0;
   const auto rank = [policy](const KernelStages& kernel) {
     const bool unwanted = policy == KernelPolicy::untransformed
@@ -49,17 +46,18 @@ int kernel_of(const LayerStages& layer, KernelPolicy policy) {
   };
   const auto best = std::min_element(layer.kernels.begin(), layer.kernels.end(),
                                      [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-  return static_cast<int>(best - layer.kernels.begin());
+  return static_cast<std::size_t>(best - layer.kernels.begin());
 }
 
 /// The candidates that the options leave.
 void restrict(const ColdStages& stages, const ColdPlanOptions& options, ColdProblem& problem) {
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-    const int kernel = kernel_of(stages.layers[i], options.kernels);
+    const std::size_t kernel = kernel_of(stages.layers[i], options.kernels);
     std::vector<ColdCandidate>& candidates = problem.layers[i];
     const auto unwanted = [&](const ColdCandidate& candidate) {
       const bool may_be_cached = kernel_of(stages, i, candidate).transforms;
-      return (kernel >= 0 && candidate.kernel != kernel) || (options.cache == CachePolicy::none && candidate.cached) ||
+      return (options.kernels != KernelPolicy::planned && candidate.kernel != kernel) ||
+             (options.cache == CachePolicy::none && candidate.cached) ||
              (options.cache == CachePolicy::all && may_be_cached && !candidate.cached);
     };
     candidates.erase(std::remove_if(candidates.begin(), candidates.end(), unwanted), candidates.end());
@@ -111,31 +109,29 @@ double time_of(const ColdStages& stages, const ColdProblem& problem, const ColdS
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
     once_ms = std::max(once_ms, kernel_of(stages, i, problem.layers[i][schedule.candidates[i]]).once_ms);
   }
-  return stages.start_ms + once_ms + simulate(problem, schedule).makespan();
+  return stages.start_ms + once_ms + makespan(problem, schedule);
 }
 
-/// The problem without the kernels that cost something once, for the layers that have others.
-ColdProblem without_once(const ColdStages& stages, ColdProblem problem) {
+/// Leaves out the kernels that cost something once, for the layers that have others. False where there are none.
+bool leave_out_once(const ColdStages& stages, ColdProblem& problem) {
+  bool left_out = false;
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-    std::vector<ColdCandidate> left;
-    std::copy_if(problem.layers[i].begin(), problem.layers[i].end(), std::back_inserter(left),
-                 [&](const ColdCandidate& candidate) { return kernel_of(stages, i, candidate).once_ms == 0; });
-    if (!left.empty()) problem.layers[i] = std::move(left);
+    std::vector<ColdCandidate>& candidates = problem.layers[i];
+    const auto once = std::stable_partition(candidates.begin(), candidates.end(), [&](const ColdCandidate& candidate) {
+      return kernel_of(stages, i, candidate).once_ms == 0;
+    });
+    if (once == candidates.begin() || once == candidates.end()) continue;
+    candidates.erase(once, candidates.end());
+    left_out = true;
   }
-  return problem;
+  return left_out;
 }
 
 /// The fastest plan of a problem that is found, without its bound and its switches.
 ColdPlanning search(const ColdStages& stages, const ColdProblem& problem, bool quick) {
-  constexpr std::size_t few = 24;
   ColdPlanning planning;
-  ColdSchedule schedule;
-  if (problem.preparing_cores == 0) {
-    schedule = sequential(problem);
-  } else {
-    schedule = quick ? algorithm_1(problem, few) : algorithm_1(problem);
-    planning.algorithm_1_ms = time_of(stages, problem, schedule);
-  }
+  ColdSchedule schedule = problem.preparing_cores == 0 ? sequential(problem) : algorithm_1(problem, quick);
+  if (problem.preparing_cores > 0) planning.algorithm_1_ms = time_of(stages, problem, schedule);
   if (problem.preparing_cores == 1 && !quick) {
     ColdSchedule other = optimum(problem).schedule;
     if (time_of(stages, problem, other) < planning.algorithm_1_ms) schedule = std::move(other);
@@ -154,22 +150,40 @@ ColdPlanning search(const ColdStages& stages, const ColdProblem& problem, bool q
   return planning;
 }
 
-void add_switches(const ColdStages& stages, const ColdPlanOptions& options, ColdPlanning& planning) {
-  ColdPlan& plan = planning.plan;
-  plan.switches = planned_switches(stages, plan, options.cache != CachePolicy::none);
-  if (plan.switches.empty()) return;
-  plan.switched_ms = switched_ms(stages, plan);
-  for (const PlannedSwitch& change : plan.switches) {
-    const auto layer = static_cast<std::size_t>(change.layer);
-    const KernelStages& kernel = stages.layers[layer].kernels[kernel_called(stages, layer, change.kernel)];
-    if (change.cached) planning.cached_bytes += kernel.cached_bytes;
-  }
-}
-
 /// Reading, transforming and creating.
 double preparation_ms(const LayerStages& layer, const KernelStages& kernel, bool cached, bool made) {
   const double weights = cached ? kernel.read_cached_ms : layer.read_raw_ms + kernel.transform_ms;
   return weights + (made ? kernel.create_again_ms : kernel.create_ms);
+}
+
+/// Adds the kernels that the layers of a plan change to for the runs after the first (Yi et al., §3.5: K_warm −
+/// K_cold): for each layer the fastest once warm, where the plan takes a slower one. They are in the order of what a
+/// millisecond of preparing them saves in every run, the most first: runs do not wait for them. `may_cache`:
+/// transformed weights are stored where reading them is faster than transforming.
+void add_switches(const ColdStages& stages, bool may_cache, ColdPlanning& planning) {
+  ColdPlan& plan = planning.plan;
+  std::vector<std::pair<double, PlannedSwitch>> found;  // what is saved for a millisecond of preparation
+  std::set<std::pair<int, std::string>> made;           // kernels of the plan, by the shape of their layers
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) made.emplace(stages.layers[i].shape, plan.layers[i].kernel);
+  double switched_ms = 0;
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+    const LayerStages& layer = stages.layers[i];
+    const KernelStages& present = layer.kernels[kernel_called(stages, i, plan.layers[i].kernel)];
+    const KernelStages& fastest = layer.kernels[kernel_of(layer, KernelPolicy::warm)];
+    switched_ms += fastest.execute_ms;
+    const double saved = present.execute_ms - fastest.execute_ms;
+    if (saved <= 0) continue;
+    const bool again = made.count({layer.shape, fastest.name}) != 0;
+    const bool cached = may_cache && fastest.transforms &&
+                        preparation_ms(layer, fastest, true, again) < preparation_ms(layer, fastest, false, again);
+    if (cached) planning.cached_bytes += fastest.cached_bytes;
+    const double cost = preparation_ms(layer, fastest, cached, again);
+    found.push_back(
+        {saved / std::max(cost, std::numeric_limits<double>::min()), {static_cast<int>(i), fastest.name, cached}});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto& [gain, change] : found) plan.switches.push_back(std::move(change));
+  if (!plan.switches.empty()) plan.switched_ms = switched_ms;
 }
 
 }  // namespace
@@ -184,40 +198,6 @@ std::size_t kernel_called(const ColdStages& stages, std::size_t layer, const std
   return static_cast<std::size_t>(found - kernels.begin());
 }
 
-std::vector<PlannedSwitch> planned_switches(const ColdStages& stages, const ColdPlan& plan, bool may_cache) {
-  std::vector<std::pair<double, PlannedSwitch>> found;  // what is saved for a millisecond of preparation
-  std::set<std::pair<int, std::string>> made;           // kernels of the plan, by the shape of their layers
-  for (std::size_t i = 0; i < plan.layers.size(); ++i) made.emplace(stages.layers[i].shape, plan.layers[i].kernel);
-  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-    const LayerStages& layer = stages.layers[i];
-    const KernelStages& present = layer.kernels[kernel_called(stages, i, plan.layers[i].kernel)];
-    const KernelStages& fastest = layer.kernels[static_cast<std::size_t>(kernel_of(layer, KernelPolicy::warm))];
-    const double saved = present.execute_ms - fastest.execute_ms;
-    if (saved <= 0) continue;
-    const bool again = made.count({layer.shape, fastest.name}) != 0;
-    const bool cached = may_cache && fastest.transforms &&
-                        preparation_ms(layer, fastest, true, again) < preparation_ms(layer, fastest, false, again);
-    const double cost = preparation_ms(layer, fastest, cached, again);
-    found.push_back(
-        {saved / std::max(cost, std::numeric_limits<double>::min()), {static_cast<int>(i), fastest.name, cached}});
-  }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<PlannedSwitch> switches;
-  for (auto& [gain, change] : found) switches.push_back(std::move(change));
-  return switches;
-}
-
-double switched_ms(const ColdStages& stages, const ColdPlan& plan) {
-  std::vector<std::string> names;
-  for (const descriptor::PlannedLayer& layer : plan.layers) names.push_back(layer.kernel);
-  for (const PlannedSwitch& change : plan.switches) names[static_cast<std::size_t>(change.layer)] = change.kernel;
-  double sum = 0;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    sum += stages.layers[i].kernels[kernel_called(stages, i, names[i])].execute_ms;
-  }
-  return sum;
-}
-
 KernelPolicy kernel_policy(std::string_view name) {
   return static_cast<KernelPolicy>(policy_called(kernel_policies, name, "choice of kernels"));
 }
@@ -228,18 +208,13 @@ CachePolicy cache_policy(std::string_view name) {
 
 ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& options) {
   ColdProblem problem = cold_problem(stages, options.preparing_cores);
-  const ColdBounds bounds = simple_bounds(problem);
-  double lower_bound_ms = std::max({bounds.warm_ms, bounds.chain_ms, bounds.disk_ms});
+  double lower_bound_ms = simple_bound(problem);
   if (options.preparing_cores <= 1 && !options.quick)
     lower_bound_ms = std::max(lower_bound_ms, optimum(problem).lower_bound_ms);
   restrict(stages, options, problem);
   ColdPlanning planning = search(stages, problem, options.quick);
-  const bool some_cost_once = std::any_of(stages.layers.begin(), stages.layers.end(), [](const LayerStages& layer) {
-    return std::any_of(layer.kernels.begin(), layer.kernels.end(),
-                       [](const auto& kernel) { return kernel.once_ms != 0; });
-  });
-  if (some_cost_once) {
-    ColdPlanning other = search(stages, without_once(stages, std::move(problem)), options.quick);
+  if (leave_out_once(stages, problem)) {
+    ColdPlanning other = search(stages, problem, options.quick);
     if (other.plan.predicted_ms < planning.plan.predicted_ms) {
       other.algorithm_1_ms = std::min(other.algorithm_1_ms, planning.algorithm_1_ms);
       planning = std::move(other);
@@ -249,7 +224,7 @@ ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& op
   planning.plan.strategy = std::string(kernel_policies.at(static_cast<std::size_t>(options.kernels))) + " kernels, " +
                            cache_policies.at(static_cast<std::size_t>(options.cache)) + " cached, " +
                            (options.preparing_cores == 0 ? "sequential" : "pipelined");
-  if (options.switches) add_switches(stages, options, planning);
+  if (options.switches) add_switches(stages, options.cache != CachePolicy::none, planning);
   return planning;
 }
 

@@ -1,5 +1,6 @@
 #include "trainer/cold/schedule.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <utility>
@@ -20,19 +21,6 @@ struct Core {
   std::size_t layer() const { return prepares() ? prepare[next] : next - prepare.size(); }
 };
 
-ColdCandidate candidate_of(const descriptor::LayerStages& layer, std::size_t index, bool cached) {
-  const descriptor::KernelStages& kernel = layer.kernels[index];
-  ColdCandidate candidate;
-  candidate.kernel = static_cast<int>(index);
-  candidate.cached = cached;
-  candidate.read_ms = cached ? kernel.read_cached_ms : layer.read_raw_ms;
-  candidate.prepare_ms = candidate.read_ms + kernel.create_ms;
-  if (kernel.transforms && !cached) candidate.prepare_ms += kernel.transform_ms;
-  candidate.create_saving_ms = std::max(0.0, kernel.create_ms - kernel.create_again_ms);
-  candidate.execute_ms = kernel.first_ms;
-  return candidate;
-}
-
 }  // namespace
 
 ColdProblem cold_problem(const descriptor::ColdStages& stages, int preparing_cores) {
@@ -40,19 +28,23 @@ ColdProblem cold_problem(const descriptor::ColdStages& stages, int preparing_cor
   problem.preparing_cores = preparing_cores;
   problem.interference = stages.interference;
   for (const descriptor::LayerStages& layer : stages.layers) {
-    std::vector<ColdCandidate> candidates;
+    std::vector<ColdCandidate>& candidates = problem.layers.emplace_back();
     for (std::size_t k = 0; k < layer.kernels.size(); ++k) {
-      candidates.push_back(candidate_of(layer, k, false));
-      if (layer.kernels[k].transforms) candidates.push_back(candidate_of(layer, k, true));
+      const descriptor::KernelStages& kernel = layer.kernels[k];
+      const double saving = std::max(0.0, kernel.create_ms - kernel.create_again_ms);
+      const double raw = layer.read_raw_ms, transform = kernel.transforms ? kernel.transform_ms : 0;
+      candidates.push_back({k, false, raw + kernel.create_ms + transform, saving, kernel.first_ms, raw});
+      if (!kernel.transforms) continue;
+      const double cached = kernel.read_cached_ms;
+      candidates.push_back({k, true, cached + kernel.create_ms, saving, kernel.first_ms, cached});
     }
-    problem.layers.push_back(std::move(candidates));
     problem.shapes.push_back(layer.shape);
   }
   return problem;
 }
 
 std::vector<double> preparation_costs(const ColdProblem& problem, const std::vector<std::size_t>& candidates) {
-  std::set<std::pair<int, int>> made;  // shape and kernel
+  std::set<std::pair<int, std::size_t>> made;  // shape and kernel
   std::vector<double> costs;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const ColdCandidate& candidate = problem.layers[i][candidates[i]];
@@ -62,21 +54,22 @@ std::vector<double> preparation_costs(const ColdProblem& problem, const std::vec
   return costs;
 }
 
-ColdTimeline simulate(const ColdProblem& problem, const ColdSchedule& schedule) {
+double makespan(const ColdProblem& problem, const ColdSchedule& schedule) {
   const std::size_t layers = problem.layers.size();
   const std::vector<double> costs = preparation_costs(problem, schedule.candidates);
   std::vector<Core> cores(static_cast<std::size_t>(problem.preparing_cores) + 1);
   cores[0].executions = layers;
-  ColdTimeline timeline{std::vector<double>(layers, -1), std::vector<double>(layers)};  // −1: not prepared yet
+  std::vector<bool> prepared(layers, false);
+  double disk_ms = 0, now = 0;
   for (std::size_t i = 0; i < layers; ++i) {
     cores[static_cast<std::size_t>(schedule.cores[i])].prepare.push_back(i);
-    timeline.disk_ms += problem.layers[i][schedule.candidates[i]].read_ms;
+    disk_ms += problem.layers[i][schedule.candidates[i]].read_ms;
   }
-  for (double now = 0; !cores[0].is_done();) {
+  while (!cores[0].is_done()) {
     for (Core& core : cores) {
       if (core.busy || core.is_done()) continue;
       const std::size_t layer = core.layer();
-      if (!core.prepares() && timeline.prepared[layer] < 0) continue;
+      if (!core.prepares() && !prepared[layer]) continue;
       core.remaining = core.prepares() ? costs[layer] : problem.layers[layer][schedule.candidates[layer]].execute_ms;
       core.busy = true;
     }
@@ -97,12 +90,12 @@ ColdTimeline simulate(const ColdProblem& problem, const ColdSchedule& schedule) 
         core.remaining -= step / slow;
         continue;
       }
-      (core.prepares() ? timeline.prepared : timeline.executed)[core.layer()] = now;
+      if (core.prepares()) prepared[core.layer()] = true;
       ++core.next;
       core.busy = false;
     }
   }
-  return timeline;
+  return std::max(now, disk_ms);
 }
 
 }  // namespace tenshot::trainer

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 #include "descriptor/cold/cold_files.h"
@@ -11,7 +9,7 @@ namespace tenshot::trainer {
 
 /// One way to do a layer: a kernel, with its weights raw or cached. Milliseconds.
 struct ColdCandidate {
-  int kernel = 0;  ///< index into LayerStages::kernels
+  std::size_t kernel = 0;  ///< index into LayerStages::kernels
   bool cached = false;
   double prepare_ms = 0;  ///< read, transform unless cached, create: the bundled operations r and w of Yi et al., §3.3
   double create_saving_ms = 0;  ///< part of prepare_ms that is saved where an earlier layer made an equal kernel
@@ -36,18 +34,11 @@ struct ColdSchedule {
   std::vector<int> cores;
 };
 
-/// When operations of a schedule end, milliseconds from the start.
-struct ColdTimeline {
-  std::vector<double> prepared, executed;  ///< for each layer
-  /// What all reads take one after another. The cores read from one disk, so that no start is faster.
-  double disk_ms = 0;
-  double makespan() const { return executed.empty() ? 0 : std::max(executed.back(), disk_ms); }
-};
-
-/// What happens when a schedule is carried out: core 0 prepares its layers in order, then executes all in order, each
-/// as soon as it is prepared; the other cores prepare theirs in order. A kernel is created at full cost by the first
-/// layer of its shape. While core 0 and a preparing core both work, both are slowed down by `interference`.
-ColdTimeline simulate(const ColdProblem& problem, const ColdSchedule& schedule);
+/// What a schedule takes when it is carried out, milliseconds: core 0 prepares its layers in order, then executes all
+/// in order, each as soon as it is prepared; the other cores prepare theirs in order. A kernel is created at full cost
+/// by the first layer of its shape. While core 0 and a preparing core both work, both are slowed down by
+/// `interference`. The cores read from one disk, so that no start is faster than all reads one after another.
+double makespan(const ColdProblem& problem, const ColdSchedule& schedule);
 
 /// What preparing layer i costs under `candidates`, on the executing core: less where an earlier layer of its shape
 /// takes the same kernel.
@@ -64,10 +55,9 @@ std::vector<std::size_t> useful_candidates(const std::vector<ColdCandidate>& can
 std::vector<int> balanced_cores(const ColdProblem& problem, const std::vector<std::size_t>& combination);
 
 /// Algorithm 1. The combinations searched are all of them where there are at most 4,096; otherwise those that minimise
-/// λ · preparation + (1 − λ) · execution for a λ between 0 and 1; about `most_weights` of these at most, evenly
-/// thinned.
-ColdSchedule algorithm_1(const ColdProblem& problem,
-                         std::size_t most_weights = std::numeric_limits<std::size_t>::max());
+/// λ · preparation + (1 − λ) · execution for a λ between 0 and 1; about 24 of these at most, evenly thinned, where it
+/// is to be `quick`.
+ColdSchedule algorithm_1(const ColdProblem& problem, bool quick = false);
 
 /// The fastest schedule with at most one preparing core, found over states (time of the preparing core, of the
 /// executing core, of the longest wait) that no other dominates; where there are too many states, of those left by a
@@ -80,13 +70,8 @@ struct ColdOptimum {
 };
 ColdOptimum optimum(const ColdProblem& problem);
 
-/// Simple bounds of the makespan: the sum of the fastest executions (warm latency), the longest chain of one
-/// preparation and the executions from there on, and the sum of the fastest reads, as there is one disk.
-struct ColdBounds {
-  double warm_ms = 0;
-  double chain_ms = 0;
-  double disk_ms = 0;
-};
-ColdBounds simple_bounds(const ColdProblem& problem);
+/// A simple bound of the makespan: the largest of the sum of the fastest executions (warm latency), the longest chain
+/// of one preparation and the executions from there on, and the sum of the fastest reads, as there is one disk.
+double simple_bound(const ColdProblem& problem);
 
 }  // namespace tenshot::trainer

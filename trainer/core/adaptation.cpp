@@ -9,10 +9,6 @@
 
 namespace tenshot::trainer {
 
-void require_devices(const datasets::Pool& pool) {
-  if (pool.devices.empty()) throw InputError("the pool has no devices to train on");
-}
-
 void require_measurements(const AdaptationSet& set, std::string_view kind, std::string_view alternative) {
   if (!set.architectures.empty()) return;
   throw InputError("adapting " + std::string(kind) + " needs at least one measured architecture" +
@@ -84,7 +80,7 @@ void add_operators(AdaptationSet& set, const std::filesystem::path& file, const 
     throw InputError(file.string() + ": a checkpoint of '" + std::string(model.kind()) +
                      "' learns nothing from times of operators; use one of 'operators'");
   }
-  set.operator_latencies = datasets::read_operators_in_networks(file);
+  set.operator_latencies = datasets::operators_in_networks(datasets::read_kernel_table(file));
   if (set.operator_latencies.empty()) {
     throw InputError(file.string() + ": has no operator that was timed inside its network (isolation 'profile')");
   }

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <functional>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "datasets/kit/measured_source.h"
@@ -15,9 +14,6 @@ namespace tenshot::trainer {
 
 // What every kind of predictor asks of its input, and what it makes of it alike.
 
-/// Throws InputError on a pool without devices.
-void require_devices(const datasets::Pool& pool);
-
 /// Throws InputError when nothing was measured. `kind` names the predictor; `alternative` says what else would do.
 void require_measurements(const AdaptationSet& set, std::string_view kind, std::string_view alternative = {});
 
@@ -25,13 +21,12 @@ void require_measurements(const AdaptationSet& set, std::string_view kind, std::
 double smallest_prediction_ms(const AdaptationSet& set);
 
 /// Latencies of a device-runtime by architecture, ms.
-using LatencyOf = std::unordered_map<Architecture, double, nasbench::ArchitectureHash>;
+using LatencyOf = nasbench::ArchitectureMap<double>;
 LatencyOf latencies_of(const datasets::DeviceRuntime& device);
 
 /// Latency [device of the pool][architecture], ms, that is expected on the pool's devices.
 using ExpectedOnPool = std::function<std::vector<std::vector<double>>(const std::vector<Architecture>&)>;
-/// The same, measured where the device has it, else what is expected, which is asked for once and only where it is
-/// needed.
+/// The same, measured where the device has it, else what is expected, which is asked for once, where it is needed.
 std::vector<std::vector<double>> measured_or_expected(const datasets::Pool& pool,
                                                       const std::vector<Architecture>& architectures,
                                                       const ExpectedOnPool& expected);
@@ -49,9 +44,8 @@ double geometric_mean(const std::vector<double>& values);
 /// networks come along, and the descriptor where it has latencies of operators and the model uses descriptors.
 void add_measured(AdaptationSet& set, datasets::MeasuredSource measured, const PoolModel& model);
 
-/// Puts the times of operators inside the measured networks of an operators.csv in the place of those that `set` has,
-/// whose quantity is known. Throws InputError where that is not latency, the model learns nothing from them, or the
-/// file has none; FileError.
+/// Puts the times of operators inside the measured networks of an operators.csv in the place of those of `set`. Throws
+/// InputError where its quantity is not latency, the model learns nothing from them, or the file has none; FileError.
 void add_operators(AdaptationSet& set, const std::filesystem::path& file, const PoolModel& model);
 
 }  // namespace tenshot::trainer

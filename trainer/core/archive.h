@@ -21,13 +21,11 @@ struct Array {
   std::string bytes;  ///< little-endian, row-major
 };
 
-/// The type of the arrays of these numbers.
 template <class Number>
 constexpr Array::Type array_type = std::is_same_v<Number, float>    ? Array::Type::float32
                                    : std::is_same_v<Number, double> ? Array::Type::float64
                                                                     : Array::Type::uint8;
 
-/// Floats, doubles or bytes.
 template <class Number>
 Array to_array(const std::vector<Number>& values, std::vector<std::int64_t> shape) {
   static_assert(array_type<Number> != Array::Type::uint8 || sizeof(Number) == 1);

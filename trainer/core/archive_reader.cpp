@@ -33,15 +33,14 @@ std::vector<Number> checked(std::vector<Number> values, const std::string& name,
 
 }  // namespace
 
-JsonField::JsonField(const Archive& archive)
-    : json_(&archive.card), source_("its card"), whole_("the whole"), by_hand_(false) {}
+JsonField::JsonField(const Archive& archive) : json_(&archive.card), source_("its card"), by_hand_(false) {}
 
 JsonField::JsonField(const nlohmann::json& document, const std::string& file)
-    : json_(&document), source_(file), whole_("the spec"), by_hand_(true) {}
+    : json_(&document), source_(file), by_hand_(true) {}
 
 void JsonField::fail(const std::string& expected) const {
-  throw FormatError(source_ + ": " + (path_.empty() ? whole_ : path_) + " is " + shown(*json_) + ", expected " +
-                    expected);
+  const std::string whole = by_hand_ ? "the spec" : "the whole", place = path_.empty() ? whole : path_;
+  throw FormatError(source_ + ": " + place + " is " + shown(*json_) + ", expected " + expected);
 }
 
 std::string JsonField::path_to(const std::string& key) const {

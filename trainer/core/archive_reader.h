@@ -58,16 +58,11 @@ class JsonField {
 
  private:
   JsonField(const nlohmann::json& json, const JsonField& within, std::string path)
-      : json_(&json),
-        source_(within.source_),
-        whole_(within.whole_),
-        by_hand_(within.by_hand_),
-        path_(std::move(path)) {}
+      : json_(&json), source_(within.source_), by_hand_(within.by_hand_), path_(std::move(path)) {}
   std::string path_to(const std::string& key) const;
 
   const nlohmann::json* json_;
   std::string source_;  ///< what a refusal begins with
-  const char* whole_;   ///< what the whole document is called
   bool by_hand_;        ///< a person wrote it
   std::string path_;
 };

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <unordered_set>
 #include <utility>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
-#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/suggestion.h"
@@ -21,8 +19,7 @@ namespace {
 constexpr std::string_view sources_format = "tenshot.sources/1";
 constexpr const char* own_source = "your own pool";
 
-/// Gives devices of which no error was seen the mean quantiles of others, and those of few the wider of theirs and
-/// that mean.
+/// Gives devices of which no error was seen the mean quantiles of others, and those of few the wider of both.
 void lend_quantiles(const OwnFits& lender, OwnFits& fits) {
   constexpr std::size_t few = 40;
   if (lender.probabilities.empty()) return;
@@ -101,25 +98,17 @@ datasets::Pool identities_of(const datasets::Pool& pool) {
   datasets::Pool identities;
   identities.space = pool.space;
   for (const datasets::DeviceRuntime& device : pool.devices) {
-    datasets::DeviceRuntime identity;
-    identity.id = device.id;
-    identity.device = device.device;
-    identity.runtime = device.runtime;
-    identity.precision = device.precision;
-    identity.batch = device.batch;
-    identity.threads = device.threads;
-    identity.quantity = device.quantity;
-    identities.devices.push_back(std::move(identity));
+    identities.devices.push_back(
+        {device.id, device.device, device.runtime, device.precision, device.batch, device.threads});
+    identities.devices.back().quantity = device.quantity;
   }
   return identities;
 }
 
 Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, std::vector<KnowledgeSource> sources,
                           OwnFits own_fits) {
-  const auto differs = [](const std::vector<double>& a, const std::vector<double>& b) {
-    return !a.empty() && !b.empty() && a != b;
-  };
-  if (differs(knowledge.own_fits.probabilities, own_fits.probabilities)) {
+  const std::vector<double>&kept = knowledge.own_fits.probabilities, &added = own_fits.probabilities;
+  if (!kept.empty() && !added.empty() && kept != added) {
     throw InputError("the checkpoint's intervals are of another version than this program's; make it again");
   }
   lend_quantiles(knowledge.own_fits, own_fits);
@@ -156,29 +145,25 @@ datasets::Pool joined_identities(const datasets::Pool& identities, const dataset
   return joined;
 }
 
-std::vector<nasbench::Architecture> known_architectures(const datasets::Pool& pool) {
-  std::vector<nasbench::Architecture> known = datasets::latency_matrix(pool).architectures;
-  const nasbench::SearchSpace* space = pool.space->search_space();
+std::vector<Architecture> known_architectures(const datasets::Pool& pool) {
+  std::vector<Architecture> known = datasets::latency_matrix(pool).architectures;
+  const SearchSpace* space = pool.space->search_space();
   if (!known.empty() || space == nullptr) return known;
   constexpr std::size_t enough = 1000, most_draws = 100'000;
   Rng rng(1);
-  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> drawn;
+  nasbench::ArchitectureSet drawn;
   for (std::size_t draw = 0; draw < most_draws && known.size() < enough; ++draw) {
-    nasbench::Architecture architecture = space->random(rng);
-    if (space->connected(architecture) && drawn.insert(architecture).second) {
-      known.push_back(std::move(architecture));
-    }
+    const Architecture architecture = space->random(rng);
+    if (space->connected(architecture) && drawn.insert(architecture).second) known.push_back(architecture);
   }
   return known;
 }
 
-std::vector<nasbench::Architecture> not_measured(const nasbench::NetworkSpace& space,
-                                                 const std::vector<nasbench::Architecture>& architectures,
-                                                 const std::vector<nasbench::Architecture>& measured,
-                                                 std::size_t most) {
-  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> seen(measured.begin(), measured.end());
-  std::vector<nasbench::Architecture> others;
-  for (const nasbench::Architecture& architecture : architectures) {
+std::vector<Architecture> not_measured(const NetworkSpace& space, const std::vector<Architecture>& architectures,
+                                       const std::vector<Architecture>& measured, std::size_t most) {
+  nasbench::ArchitectureSet seen(measured.begin(), measured.end());
+  std::vector<Architecture> others;
+  for (const Architecture& architecture : architectures) {
     if (others.size() == most) break;
     if (space.connected(architecture) && seen.insert(architecture).second) others.push_back(architecture);
   }
@@ -188,20 +173,6 @@ std::vector<nasbench::Architecture> not_measured(const nasbench::NetworkSpace& s
 double stepped_scale_ms(double median_ms) {
   constexpr double steps = 35;  // for each doubling: 2 %
   return std::exp2((std::floor(steps * std::log2(median_ms)) + 0.5) / steps);
-}
-
-Remark known_device_remark(const PoolModel& model, const OwnFits& fits, std::size_t device) {
-  const OwnFit& fit = fits.devices[device];
-  std::string text = "No measurement of yours: " + model.pool().devices[device].id + " as learned from " +
-                     counted(fit.networks, "network");
-  if (const Knowledge* knowledge = model.knowledge()) {
-    text += " of " + knowledge->sources[knowledge->source_of[device]].name;
-  }
-  if (std::isfinite(fit.within_10)) {
-    text += "; of networks left out, " + whole_percent(fit.within_10) + " were predicted within ±10 % and " +
-            whole_percent(fit.within_20) + " within ±20 %";
-  }
-  return {text};
 }
 
 std::string runtime_named(const datasets::Pool& pool, const std::string& text) {

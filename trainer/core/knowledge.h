@@ -7,9 +7,12 @@
 
 #include "datasets/pool/pool.h"
 #include "nasbench/spaces/search_space.h"
-#include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
+
+using nasbench::Architecture;
+using nasbench::NetworkSpace;
+using nasbench::SearchSpace;
 
 /// A table or a measurement from which a model learned what it knows of some device-runtimes.
 struct KnowledgeSource {
@@ -36,8 +39,7 @@ struct OwnFits {
   std::vector<OwnFit> devices;        ///< in the order of the pool
 };
 
-/// What a model says of its pool where it keeps none of the pool's rows: where each device-runtime was learned from,
-/// and how well.
+/// What a model says of its pool where it keeps none of its rows: where each device was learned from, and how well.
 struct Knowledge {
   std::vector<KnowledgeSource> sources;
   std::vector<std::size_t> source_of;  ///< the source of each device-runtime, in the order of the pool
@@ -45,16 +47,14 @@ struct Knowledge {
   std::string pool_sha256;  ///< datasets::content_hash() of the pool that it was learned from
 };
 
-/// Throws InputError that names the first device-runtime of `pool` that no source claims, or two, and the first source
-/// that claims none.
+/// Throws InputError that names the first device-runtime that no source claims, or two, or a source that claims none.
 Knowledge make_knowledge(const datasets::Pool& pool, std::vector<KnowledgeSource> sources, OwnFits own_fits);
 
 /// The same with the device-runtimes of another pool and its sources behind it; without sources it is the user's own,
 /// which is one. Throws InputError as make_knowledge().
 Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, std::vector<KnowledgeSource> sources,
                           OwnFits own_fits);
-/// The identities of both, those of `own` last. Throws InputError where they are of two spaces or quantities, or have a
-/// device-runtime of one id.
+/// The identities of both, those of `own` last. Throws InputError on two spaces, two quantities, or an id of both.
 datasets::Pool joined_identities(const datasets::Pool& identities, const datasets::Pool& own);
 
 /// The device-runtimes of a pool by what they are, without anything that was measured of them.
@@ -62,24 +62,17 @@ datasets::Pool identities_of(const datasets::Pool& pool);
 
 /// The architectures that a pool measured. Where it has no rows, they are a seeded draw of 1,000 connected ones of its
 /// space; there are none of networks by name, which are the user's to name.
-std::vector<nasbench::Architecture> known_architectures(const datasets::Pool& pool);
+std::vector<Architecture> known_architectures(const datasets::Pool& pool);
 
-/// Those of `architectures` that are connected and none of `measured`: what may be measured next. Each once, in their
-/// order, at most `most`.
-std::vector<nasbench::Architecture> not_measured(const nasbench::NetworkSpace& space,
-                                                 const std::vector<nasbench::Architecture>& architectures,
-                                                 const std::vector<nasbench::Architecture>& measured, std::size_t most);
+/// Those of `architectures` that are connected and none of `measured`, each once, in their order, at most `most`.
+std::vector<Architecture> not_measured(const NetworkSpace& space, const std::vector<Architecture>& architectures,
+                                       const std::vector<Architecture>& measured, std::size_t most);
 
 /// A scale near `median_ms`, in steps of 2 % none of which is a number that a table could hold: what stands for a
 /// median, which is one of the latencies.
 double stepped_scale_ms(double median_ms);
 
-/// What a person wants to know of a device-runtime that was never measured here: how many networks it was learned from,
-/// of which source, and how well networks that were left out were predicted.
-Remark known_device_remark(const PoolModel& model, const OwnFits& fits, std::size_t device);
-
-/// The runtime of a pool that a user calls `text`, in upper or lower case. Throws InputError that names all that there
-/// are.
+/// The runtime of a pool that a user calls `text`, whatever the case. Throws InputError that names all there are.
 std::string runtime_named(const datasets::Pool& pool, const std::string& text);
 
 /// The device-runtime of that id. Throws InputError that names those most like it.

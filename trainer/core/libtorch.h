@@ -20,17 +20,12 @@ class LibTorchThreads {
   int before_;
 };
 
-/// Lets this thread's arithmetic flush denormal numbers to zero for as long as it lives. Adam's moments of units that
-/// stopped learning decay through them, at a tenth of the speed, towards updates that no parameter can feel.
-class FlushedDenormals {
+/// The same of training, where this thread's arithmetic flushes denormal numbers to zero too: Adam's moments of units
+/// that stopped learning decay through them, at a tenth of the speed, towards updates that no parameter can feel.
+class LibTorchTraining : public LibTorchThreads {
  public:
-  FlushedDenormals() { set_flush_denormals(true); }
-  ~FlushedDenormals() { set_flush_denormals(false); }
-  FlushedDenormals(const FlushedDenormals&) = delete;
-  FlushedDenormals& operator=(const FlushedDenormals&) = delete;
+  explicit LibTorchTraining(int threads) : LibTorchThreads(threads) { set_flush_denormals(true); }
+  ~LibTorchTraining() { set_flush_denormals(false); }
 };
-
-/// "1.13.1"
-const char* libtorch_version();
 
 }  // namespace tenshot::trainer

@@ -34,14 +34,10 @@ std::int64_t count_inversions(Iterator begin, Iterator end) {
 /// Pairs that are equal, over runs of equal neighbours.
 template <class Equal>
 std::int64_t tied_pairs(std::size_t size, Equal equal_to_previous) {
-  std::int64_t pairs = 0, run = 1;
-  for (std::size_t i = 1; i <= size; ++i) {
-    if (i < size && equal_to_previous(i)) {
-      ++run;
-    } else {
-      pairs += run * (run - 1) / 2;
-      run = 1;
-    }
+  std::int64_t pairs = 0, before = 0;  // those right before i that equal it
+  for (std::size_t i = 1; i < size; ++i) {
+    before = equal_to_previous(i) ? before + 1 : 0;
+    pairs += before;
   }
   return pairs;
 }

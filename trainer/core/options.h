@@ -107,14 +107,13 @@ struct DeclaredOption {
         }),
         text([=](const Options& otherwise) {
           const auto& value = std::invoke(member, otherwise);
-          OptionText about{option_name, meaning, "", argument, option_json(value), {}};
           if constexpr (is_group<std::decay_t<decltype(value)>>) {
-            about.expected = declared(value).expected();
-            about.options = declared(value).texts();
+            const auto& group = declared(value);
+            return OptionText{option_name, meaning, group.expected(), argument, option_json(value), group.texts()};
           } else {
-            about.expected = allowed.expected(option_type<std::decay_t<decltype(value)>>);
+            const std::string expected = allowed.expected(option_type<std::decay_t<decltype(value)>>);
+            return OptionText{option_name, meaning, expected, argument, option_json(value), {}};
           }
-          return about;
         }) {}
 
   std::string name;
@@ -136,8 +135,7 @@ class Declaration {
     for (const auto& option : options_) json[option.name] = option.get(options);
     return json;
   }
-  /// What `given` has, and otherwise the defaults; null has nothing. Keys that are no option are ignored. Throws
-  /// BadOption.
+  /// What `given` has, and otherwise the defaults; null and keys that are no option say nothing. Throws BadOption.
   Options read(const nlohmann::json& given) const {
     if (!given.is_null() && !given.is_object()) throw BadOption({}, expected());
     Options options = otherwise_;

@@ -5,10 +5,17 @@
 #include <limits>
 #include <unordered_set>
 
+#ifdef TENSHOT_HAS_TORCH
+#include <torch/version.h>
+#else
+#define TORCH_VERSION "none"
+#endif
+
+#include "datasets/pool/device_file.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/archive_reader.h"
-#include "trainer/core/libtorch.h"
+#include "trainer/core/predictor.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
 
@@ -16,8 +23,8 @@ namespace tenshot::trainer {
 namespace {
 
 constexpr std::int64_t knowledge_version = 1;
-constexpr std::size_t most_devices = 10'000'000, most_sources = 10'000, most_probabilities = 1000;
-constexpr std::int64_t most_networks = 1'000'000'000;
+constexpr std::size_t most_sources = 10'000, most_probabilities = 1000;
+constexpr std::int64_t most_counted = 1'000'000'000;
 constexpr const char* probabilities_name = "own_fit.probabilities";
 constexpr const char* quantiles_name = "own_fit.quantiles";
 
@@ -29,14 +36,13 @@ nlohmann::json identity_json(const datasets::DeviceRuntime& device, std::size_t 
 }
 
 datasets::DeviceRuntime identity_from(const JsonField& field, Quantity quantity) {
-  constexpr std::int64_t most = 1'000'000'000;
   datasets::DeviceRuntime device;
   device.id = field.at("id").text();
   device.device = field.at("device").text();
   device.runtime = field.at("runtime").text();
   device.precision = field.at("precision").text();
-  device.threads = static_cast<int>(field.at("threads").whole_number(0, most));
-  device.batch = static_cast<int>(field.at("batch").whole_number(0, most));
+  device.threads = static_cast<int>(field.at("threads").whole_number(0, most_counted));
+  device.batch = static_cast<int>(field.at("batch").whole_number(0, most_counted));
   device.quantity = quantity;
   return device;
 }
@@ -73,7 +79,7 @@ OwnFits get_own_fits(const Archive& archive, const std::vector<JsonField>& devic
     if (numbers.size() != 1 && numbers.size() != 3)
       field.fail("how many networks, and two shares where they are known");
     OwnFit fit;
-    fit.networks = static_cast<std::size_t>(numbers[0].whole_number(0, most_networks));
+    fit.networks = static_cast<std::size_t>(numbers[0].whole_number(0, most_counted));
     fit.within_10 = numbers.size() > 1 ? numbers[1].number(share) : std::numeric_limits<double>::quiet_NaN();
     fit.within_20 = numbers.size() > 1 ? numbers[2].number(share) : std::numeric_limits<double>::quiet_NaN();
     const auto begin = quantiles.begin() + static_cast<std::ptrdiff_t>(d * width);
@@ -88,34 +94,77 @@ OwnFits get_own_fits(const Archive& archive, const std::vector<JsonField>& devic
 
 std::vector<JsonField> devices_of(const Archive& archive) {
   const JsonField field = JsonField(archive).at("pool").at("devices");
-  std::vector<JsonField> devices = field.list(most_devices);
+  std::vector<JsonField> devices = field.list();
   if (devices.empty()) field.fail("at least one device");
   return devices;
 }
 
-void require_version(const Archive& archive) {
+datasets::Pool get_identities(const Archive& archive) {
   const JsonField field = JsonField(archive).at("knowledge").at("version");
   const std::int64_t version = field.whole_number(1, std::numeric_limits<std::int64_t>::max());
-  if (version == knowledge_version) return;
-  throw FormatError("knowledge of version " + std::to_string(version) + ", and this tenshot reads version " +
-                    std::to_string(knowledge_version) + "; use a newer one");
-}
-
-/// The device-runtimes as they were written, without latencies.
-datasets::Pool get_identities(const Archive& archive) {
-  require_version(archive);
+  if (version != knowledge_version) {
+    throw FormatError("knowledge of version " + std::to_string(version) + ", and this tenshot reads version " +
+                      std::to_string(knowledge_version) + "; use a newer one");
+  }
   datasets::Pool pool;
   pool.space = &get_space(archive.card);
   const Quantity quantity = get_quantity(archive.card);
   std::unordered_set<std::string> ids;
-  for (const JsonField& field : devices_of(archive)) {
-    pool.devices.push_back(identity_from(field, quantity));
-    if (!ids.insert(pool.devices.back().id).second) field.at("id").fail("an id that no device before it has");
+  for (const JsonField& device : devices_of(archive)) {
+    pool.devices.push_back(identity_from(device, quantity));
+    if (!ids.insert(pool.devices.back().id).second) device.at("id").fail("an id that no device before it has");
   }
   return pool;
 }
 
+/// In compact form: architectures as bytes, latencies [device][architecture] as 64-bit floats (NaN where not measured),
+/// descriptors and names as JSON for the card. 9 devices × 900 architectures take 70 KB.
+nlohmann::json put_pool(Archive& archive, const datasets::Pool& pool) {
+  const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
+  const auto rows = static_cast<std::int64_t>(matrix.architectures.size());
+  std::vector<double> latency_ms;
+  for (const std::vector<double>& row : matrix.latency_ms) latency_ms.insert(latency_ms.end(), row.begin(), row.end());
+  nlohmann::json devices = nlohmann::json::array();
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    devices.push_back(datasets::to_json(device, *pool.space));
+    devices.back().erase("environment");
+  }
+  put_space(archive.card, *pool.space, matrix.architectures);
+  archive.card["content"] = "pool checkpoint";
+  archive.put("pool.architectures", to_array(packed(matrix.architectures),
+                                             {rows, static_cast<std::int64_t>(pool.space->architecture_bytes())}));
+  archive.put("pool.latency_ms", to_array(latency_ms, {static_cast<std::int64_t>(pool.devices.size()), rows}));
+  return devices;
+}
+
+/// Where the pool's devices were learned from, by a version of its own, and their identities as JSON for the card.
+nlohmann::json put_knowledge(Archive& archive, const datasets::Pool& identities, const Knowledge& knowledge) {
+  nlohmann::json devices = nlohmann::json::array(), sources = nlohmann::json::array();
+  for (std::size_t d = 0; d < identities.devices.size(); ++d) {
+    devices.push_back(identity_json(identities.devices[d], knowledge.source_of[d]));
+  }
+  for (const KnowledgeSource& source : knowledge.sources) {
+    sources.push_back({{"name", source.name}, {"url", source.url}, {"licence", source.licence}});
+  }
+  put_space(archive.card, *identities.space, {});
+  archive.card.erase("networks");
+  archive.card["content"] = knowledge_content;
+  archive.card["knowledge"] = {{"version", knowledge_version}, {"sources", std::move(sources)}};
+  put_own_fits(archive, identities, knowledge.own_fits);
+  return devices;
+}
+
 }  // namespace
+
+Archive PoolModel::to_archive() const {
+  Archive archive;
+  archive.card = {{"predictor", kind_}, {"versions", version_card()}};
+  put_quantity(archive.card, pool_.quantity());
+  nlohmann::json devices = knowledge_ ? put_knowledge(archive, pool_, *knowledge_) : put_pool(archive, pool_);
+  archive.card["pool"] = {{"content_sha256", pool_sha256()}, {"devices", std::move(devices)}};
+  put_learned(archive);
+  return archive;
+}
 
 datasets::Pool get_pool(const Archive& archive) {
   if (is_knowledge(archive)) return get_identities(archive);
@@ -138,7 +187,7 @@ datasets::Pool get_pool(const Archive& archive) {
                       std::string(pool.space->name()));
   }
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    datasets::DeviceRuntime device = datasets::device_from_json(devices[d].json(), "its card", pool.space);
+    datasets::DeviceRuntime device = datasets::device_file_from_json(devices[d].json(), "its card", pool.space).device;
     if (pool.find(device.id) != nullptr) devices[d].at("id").fail("an id that no device before it has");
     for (std::size_t r = 0; r < rows; ++r) {
       const double latency = latency_ms[d * rows + r];
@@ -157,61 +206,16 @@ datasets::Pool get_pool(const Archive& archive) {
   return pool;
 }
 
-Archive checkpoint_archive(const datasets::Pool& pool, std::string_view predictor) {
-  const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
-  const auto rows = static_cast<std::int64_t>(matrix.architectures.size());
-  std::vector<double> latency_ms;
-  for (const std::vector<double>& row : matrix.latency_ms) latency_ms.insert(latency_ms.end(), row.begin(), row.end());
-  nlohmann::json devices = nlohmann::json::array();
-  for (const datasets::DeviceRuntime& device : pool.devices) {
-    devices.push_back(datasets::to_json(device, *pool.space));
-    devices.back().erase("environment");
-  }
-  Archive archive;
-  put_space(archive.card, *pool.space, matrix.architectures);
-  archive.card["pool"] = {{"content_sha256", datasets::content_hash(pool)}, {"devices", devices}};
-  archive.put("pool.architectures", to_array(packed(matrix.architectures),
-                                             {rows, static_cast<std::int64_t>(pool.space->architecture_bytes())}));
-  archive.put("pool.latency_ms", to_array(latency_ms, {static_cast<std::int64_t>(pool.devices.size()), rows}));
-  archive.card["content"] = "pool checkpoint";
-  archive.card["predictor"] = predictor;
-  put_quantity(archive.card, pool.quantity());
-  archive.card["versions"] = version_card();
-  return archive;
-}
-
-nlohmann::json version_card() { return {{"tenshot", TENSHOT_VERSION}, {"libtorch", libtorch_version()}}; }
+nlohmann::json version_card() { return {{"tenshot", TENSHOT_VERSION}, {"libtorch", TORCH_VERSION}}; }
 
 std::string training_fingerprint(const nlohmann::json& what, const datasets::Pool& pool) {
-  return sha256_hex(what.dump() + datasets::content_hash(pool) + libtorch_version());
-}
-
-Archive knowledge_archive(const datasets::Pool& identities, const Knowledge& knowledge, std::string_view predictor) {
-  Archive archive;
-  nlohmann::json devices = nlohmann::json::array(), sources = nlohmann::json::array();
-  for (std::size_t d = 0; d < identities.devices.size(); ++d) {
-    devices.push_back(identity_json(identities.devices[d], knowledge.source_of[d]));
-  }
-  for (const KnowledgeSource& source : knowledge.sources) {
-    sources.push_back({{"name", source.name}, {"url", source.url}, {"licence", source.licence}});
-  }
-  put_space(archive.card, *identities.space, {});
-  archive.card.erase("networks");
-  archive.card["content"] = knowledge_content;
-  archive.card["knowledge"] = {{"version", knowledge_version}, {"sources", std::move(sources)}};
-  archive.card["pool"] = {{"content_sha256", knowledge.pool_sha256}, {"devices", std::move(devices)}};
-  archive.card["predictor"] = predictor;
-  archive.card["versions"] = version_card();
-  put_quantity(archive.card, identities.quantity());
-  put_own_fits(archive, identities, knowledge.own_fits);
-  return archive;
+  return sha256_hex(what.dump() + datasets::content_hash(pool) + TORCH_VERSION);
 }
 
 bool is_knowledge(const Archive& archive) { return archive.card.value("content", "") == knowledge_content; }
 
 std::optional<Knowledge> get_knowledge(const Archive& archive) {
   if (!is_knowledge(archive)) return std::nullopt;
-  require_version(archive);
   const JsonField card(archive);
   Knowledge knowledge;
   for (const JsonField& source : card.at("knowledge").at("sources").list(most_sources)) {

@@ -11,8 +11,7 @@
 
 namespace tenshot::trainer {
 
-/// The rows of a predictions file: `architecture,latency_ms[,lower_ms,upper_ms]`, or the columns of another quantity:
-/// `architecture,energy_mj[,lower_mj,upper_mj]`.
+/// The rows of a predictions file: `architecture,latency_ms[,lower_ms,upper_ms]`, or another quantity's columns.
 struct PredictionTable {
   std::vector<Architecture> architectures;
   Predictions predictions;  ///< bounds only when the file has both columns

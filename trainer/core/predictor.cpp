@@ -4,7 +4,8 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "trainer/core/knowledge.h"
+#include "trainer/core/part_vocabulary.h"
+#include "trainer/core/quantity_card.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -15,6 +16,36 @@ namespace {
 }
 
 }  // namespace
+
+datasets::Quantity Predictor::quantity() const { return get_quantity(card_); }
+
+Archive Predictor::to_archive() const {
+  Archive archive;
+  archive.card = card_;
+  put_weights(archive);
+  return archive;
+}
+
+nlohmann::json Predictor::to_document() const {
+  nlohmann::json document = numbers();
+  document["format"] = "tenshot.predictor/1";
+  document["card"] = card_;
+  if (const SearchSpace* decided = space().search_space()) document["strings"] = strings_document(*decided);
+  return document_of(quantity(), std::move(document));
+}
+
+const std::string& PoolModel::pool_sha256() const {
+  std::call_once(hashed_, [&] { pool_sha256_ = knowledge_ ? knowledge_->pool_sha256 : datasets::content_hash(pool_); });
+  return pool_sha256_;
+}
+
+std::vector<std::vector<double>> PoolModel::predict_pool(const std::vector<Architecture>& architectures) const {
+  std::vector<double> expected;
+  for (const Architecture& a : architectures) {
+    expected.push_back(static_cast<double>(pool_.space->flop_count(a, pool_.space->default_shape())) * 1e-6);
+  }
+  return std::vector<std::vector<double>>(pool_.devices.size(), expected);
+}
 
 OwnFits PoolModel::own_fits() const { refuse(kind(), "has no costs of its devices to predict left-out networks by"); }
 

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "datasets/kit/conditions.h"
@@ -18,15 +20,11 @@
 #include "nasbench/spaces/search_space.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/archive.h"
+#include "trainer/core/knowledge.h"
 
 namespace tenshot::trainer {
 
-using nasbench::Architecture;
-using nasbench::NetworkSpace;
-using nasbench::SearchSpace;
-
-/// The few architectures measured on the new device-runtime, and its descriptor and what its operators take inside them
-/// where that was measured.
+/// The few architectures measured on the new device-runtime, and its descriptor and operators where they were measured.
 struct AdaptationSet {
   std::vector<Architecture> architectures;  ///< distinct
   std::vector<double> latency_ms;           ///< finite and positive, one for each architecture
@@ -79,12 +77,10 @@ struct TrainingControl {
 };
 
 struct AdaptOptions {
-  std::optional<int>
-      clones;  ///< augmentation factor K: each measured architecture is present K times; the model's own by default
+  std::optional<int> clones;   ///< augmentation factor K, how often each measured one is present; nothing: the model's
   std::string mode = "joint";  ///< "joint": from scratch on pool and clones; "fine-tune": from the checkpoint's weights
   std::uint64_t seed = 1;
-  /// A device-runtime of the pool that the new one is like: it and its other settings are then the whole prior. Empty:
-  /// all are.
+  /// A device-runtime of the pool that the new one is like: it and its other settings are the whole prior. Empty: all.
   std::string like;
   TrainingControl control;
 };
@@ -103,17 +99,6 @@ struct PartCost {
   double cost_ms = 0;
   double deviation_ms = 0;  ///< standard deviation of the cost; those of parts are not independent
   std::string key = {};     ///< of an operator of a network: operator_key(), by which measured times are found
-};
-
-/// What a device-runtime executes of a network, and what that costs it there.
-struct DeviceCosts {
-  struct Structure {
-    std::string name;
-    std::string meaning;  ///< one sentence for a person
-    double probability = 0;
-  };
-  std::vector<Structure> structures;  ///< most probable first, those above one in a thousand
-  std::vector<PartCost> costs;        ///< one for each operation that a believed structure counts, as it is in the cell
 };
 
 /// What planning by information looks at: how uncertain candidates are, given what was measured already.
@@ -137,52 +122,50 @@ std::string in_words(const Remark& remark);
 
 struct ExportedFormula;
 
-/// A latency predictor of one device-runtime: what `adapt` makes and a search loop loads.
+/// A latency predictor of one device-runtime: what `adapt` makes and a search loop loads. Its card names its kind
+/// ("predictor"), its space and what it predicts, and says what it was made from.
 class Predictor {
  public:
+  explicit Predictor(nlohmann::json card) : card_(std::move(card)) {}
   virtual ~Predictor() = default;
-  virtual std::string_view kind() const = 0;
+  std::string_view kind() const { return card_.at("predictor").get_ref<const std::string&>(); }
   virtual const NetworkSpace& space() const = 0;
-  /// What it predicts.
-  virtual datasets::Quantity quantity() const { return datasets::Quantity::latency; }
+  datasets::Quantity quantity() const;
   virtual bool has_intervals() const { return false; }
-  /// Latencies of `architectures`; with intervals that hold the truth with probability `confidence` where the
-  /// predictor has them.
+  /// Latencies, and where it has intervals, those that hold the truth with probability `confidence`.
   virtual Predictions predict(const std::vector<Architecture>& architectures, double confidence) const = 0;
-  /// The same as if `architectures` were networks of a kind that nobody measured; nothing for predictors that do not
-  /// compare networks with those of the pool.
+  /// The same as if they were of a kind that nobody measured; nothing where networks are not compared with the pool's.
   virtual Predictions predict_as_unlike(const std::vector<Architecture>& /*architectures*/,
                                         double /*confidence*/) const {
     return {};
   }
   /// One for each architecture; nothing for predictors that do not compare networks with those of the pool.
   virtual std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>& /*architectures*/) const { return {}; }
-  /// The file's content: weights, and a card that says what they were made from.
-  virtual Archive to_archive() const = 0;
-  /// What it computes, as it is exported (trainer/networks/exporting.h). Throws InputError for kinds that have no form
-  /// in tensors.
+  /// The file's content: weights, and the card.
+  Archive to_archive() const;
+  /// What it computes, as it is exported (trainer/networks/exporting.h). Throws InputError where that has no form.
   virtual ExportedFormula formula() const = 0;
-  /// The same predictor as plain numbers.
-  virtual nlohmann::json to_document() const = 0;
+  /// The same predictor as plain numbers: the card, how strings of its space are read (part_vocabulary.h), numbers().
+  virtual nlohmann::json to_document() const;
   /// What the predictor found out about the device when it was adapted. May be empty.
   virtual std::vector<Remark> explanation() const { return {}; }
 
   // What some kinds of predictors know beside latencies, for reports: nothing (empty) for a kind that does not know it.
 
-  /// What the device executes.
-  virtual DeviceCosts device_costs() const { return {}; }
   /// What operators cost on the device: one occurrence of each in the cell, or by kind the mean of `typical` networks.
-  virtual std::vector<PartCost> operator_costs(const std::vector<Architecture>& /*typical*/) const {
-    return device_costs().costs;
-  }
+  virtual std::vector<PartCost> operator_costs(const std::vector<Architecture>& /*typical*/) const { return {}; }
   /// What the operators of a network cost, in their order; the sum is the predicted latency.
   virtual std::vector<PartCost> network_costs(const Architecture& /*architecture*/) const { return {}; }
-  /// σ of a measurement's log latency.
-  virtual std::optional<double> measurement_noise() const { return std::nullopt; }
   /// What is uncertain about candidates, which are connected and were not measured.
   virtual std::optional<PlanningView> uncertainty(const std::vector<Architecture>& /*candidates*/) const {
     return std::nullopt;
   }
+
+ protected:
+  virtual void put_weights(Archive& archive) const = 0;
+  virtual nlohmann::json numbers() const = 0;
+
+  nlohmann::json card_;
 };
 
 /// What a pool teaches planning about a device nobody has measured: built once per pool, asked for every round of every
@@ -210,34 +193,33 @@ std::string_view name(DescriptorKind kind);
 /// The inverse, of the kinds that a predictor has. Throws InputError that lists their names.
 DescriptorKind descriptor_kind(std::string_view name, const std::vector<DescriptorKind>& possible);
 
-struct Knowledge;
-struct KnowledgeSource;
-struct OwnFits;
-
 /// What was learned from the device pool, ready to be adapted: the content of a pool checkpoint.
 class PoolModel {
  public:
+  PoolModel(datasets::Pool pool, std::string_view kind, std::optional<Knowledge> knowledge = std::nullopt)
+      : pool_(std::move(pool)), knowledge_(std::move(knowledge)), kind_(kind) {}
   virtual ~PoolModel() = default;
-  virtual std::string_view kind() const = 0;
-  virtual const datasets::Pool& pool() const = 0;
+  std::string_view kind() const { return kind_; }
+  const datasets::Pool& pool() const { return pool_; }
+  /// datasets::content_hash() of the pool learned from, found once: of ten thousand device-runtimes it takes a second.
+  const std::string& pool_sha256() const;
   /// What of a hardware descriptor adaptation uses: "counters" (all), "latency" (its operator latencies) or "inferred"
   /// (nothing: devices are described by their measured networks).
   virtual std::string descriptor_kind() const { return "inferred"; }
-  /// Augmentation factor K that this kind of predictor uses unless told otherwise.
-  virtual int default_clones() const { return 1; }
-  virtual Archive to_archive() const = 0;
+  /// The checkpoint's content: of every kind what it is, the versions, and the pool, so that adapting and planning need
+  /// nothing but the checkpoint, or the knowledge in its place (pool_archive.h), and what the kind has learned.
+  Archive to_archive() const;
   /// Throws InputError on an adaptation set that cannot be used (none measured, another kind of descriptor).
   virtual std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const = 0;
   /// Latency [device][architecture] that the model expects on the pool's devices, for architectures they may not have
-  /// measured; any positive scale per device.
-  virtual std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const = 0;
+  /// measured; any positive scale per device. Of a model that expects nothing, multiply–adds in millions on every one.
+  virtual std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const;
   /// What the model has learned that planning can use, under the model's own assumptions; it must not outlive the
   /// model. Nothing for models that have learned nothing of the kind.
   virtual std::shared_ptr<const PlanningPrior> planning_prior() const { return nullptr; }
 
-  /// What a model without rows says of its pool (trainer/core/knowledge.h), whose devices then hold no latencies;
-  /// nothing for a model that carries its pool.
-  virtual const Knowledge* knowledge() const { return nullptr; }
+  /// What a model without rows says of its pool, whose devices then hold no latencies; nothing where it has them.
+  const Knowledge* knowledge() const { return knowledge_ ? &*knowledge_ : nullptr; }
   /// How well the costs of each device-runtime predict networks that they were fitted without: kept where the model has
   /// no rows, else found out now. Throws InputError for models that have no costs.
   virtual OwnFits own_fits() const;
@@ -251,6 +233,17 @@ class PoolModel {
   /// A predictor of the pool's device-runtime of that id, without any measurement. Throws InputError that names the
   /// nearest ids, and for models that know none by themselves.
   virtual std::unique_ptr<Predictor> known_device(const std::string& id) const;
+
+ protected:
+  virtual void put_learned(Archive& /*archive*/) const {}
+
+  datasets::Pool pool_;
+  std::optional<Knowledge> knowledge_;
+
+ private:
+  std::string kind_;
+  mutable std::once_flag hashed_;
+  mutable std::string pool_sha256_;
 };
 
 }  // namespace tenshot::trainer

@@ -18,10 +18,7 @@ Remark remark_of(const std::string& line) {
 
 nlohmann::json with_renamed_keys(Quantity quantity, nlohmann::json value) {
   if (value.is_array()) {
-    for (nlohmann::json& entry : value) {
-      if (entry.is_structured()) entry = with_renamed_keys(quantity, std::move(entry));
-    }
-    return value;
+    for (nlohmann::json& entry : value) entry = with_renamed_keys(quantity, std::move(entry));
   }
   if (!value.is_object()) return value;
   nlohmann::json renamed = nlohmann::json::object();
@@ -62,8 +59,7 @@ Quantity adapted_quantity(const datasets::Pool& pool, std::optional<Quantity> as
 nlohmann::json document_of(Quantity quantity, nlohmann::json document) {
   if (quantity == Quantity::latency) return document;
   document = with_renamed_keys(quantity, std::move(document));
-  document["quantity"] = datasets::name(quantity);
-  document["unit"] = datasets::unit(quantity);
+  put_quantity(document, quantity);
   if (document.contains("computes")) {
     document["computes"] = datasets::in_words_of(quantity, document["computes"].get<std::string>());
   }
@@ -83,7 +79,6 @@ std::vector<Remark> explanation_of(const nlohmann::json& card) {
   if (found == card.end()) return {};
   if (found->is_string()) return {remark_of(found->get<std::string>())};
   std::vector<Remark> remarks;
-  if (!found->is_array()) return remarks;
   for (const nlohmann::json& line : *found) remarks.push_back(remark_of(line.get<std::string>()));
   return remarks;
 }

@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* networks_knowledge = "networks.tenshot";
 constexpr const char* cells_knowledge = "cells.tenshot";
-constexpr std::size_t most_devices = 10'000'000;
 
 /// Folders that could be the prefix of an installation or the root of a source tree: those around the program or
 /// library that this code is in, the nearest first, then the one around the program, which of a module is Python's.
@@ -29,7 +28,7 @@ std::vector<fs::path> prefixes() {
   std::vector<fs::path> found;
   std::error_code failed;
   Dl_info own;
-  const bool told = ::dladdr(reinterpret_cast<const void*>(&shipped_file), &own) != 0 && own.dli_fname != nullptr;
+  const bool told = ::dladdr(reinterpret_cast<const void*>(&shipped_knowledge), &own) != 0 && own.dli_fname != nullptr;
   fs::path folder = told ? fs::weakly_canonical(own.dli_fname, failed).parent_path() : fs::path();
   for (int level = 0; !failed && level < levels && folder.has_relative_path(); ++level) {
     folder = folder.parent_path();
@@ -38,6 +37,17 @@ std::vector<fs::path> prefixes() {
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
   if (!failed) found.push_back(program.parent_path().parent_path());
   return found;
+}
+
+/// The file or folder of that name that came with tenshot: in share/tenshot of an installation, or in the source tree
+/// that the program, or the library that this is part of, was built in. Empty where there is none.
+fs::path shipped_file(const std::string& name) {
+  for (const fs::path& prefix : prefixes()) {
+    for (const char* folder : {"share/tenshot/checkpoints", "share/tenshot", "checkpoints", "datasets"}) {
+      if (is_there(prefix / folder / name)) return prefix / folder / name;
+    }
+  }
+  return {};
 }
 
 /// What came with tenshot under a bare name, whose suffix may be left out; empty where nothing did.
@@ -56,15 +66,6 @@ bool is_checkpoint(const fs::path& path) {
 }
 
 }  // namespace
-
-fs::path shipped_file(const std::string& name) {
-  for (const fs::path& prefix : prefixes()) {
-    for (const char* folder : {"share/tenshot/checkpoints", "share/tenshot", "checkpoints", "datasets"}) {
-      if (is_there(prefix / folder / name)) return prefix / folder / name;
-    }
-  }
-  return {};
-}
 
 std::string given_or_shipped(const std::string& path) {
   const fs::path shipped = is_there(path) ? fs::path() : shipped_named(path);
@@ -89,7 +90,7 @@ fs::path shipped_knowledge_of(const std::string& id, const nasbench::NetworkSpac
   if (&space == &nasbench::nasbench201()) std::reverse(files.begin(), files.end());
   for (fs::path& file : files) {
     const Archive archive = load_archive(file);
-    for (const JsonField& device : JsonField(archive).at("pool").at("devices").list(most_devices)) {
+    for (const JsonField& device : JsonField(archive).at("pool").at("devices").list()) {
       if (device.at("id").text() == id) return std::move(file);
     }
   }

@@ -14,8 +14,7 @@ namespace tenshot::trainer {
 void put_space(nlohmann::json& card, const nasbench::NetworkSpace& space,
                const std::vector<nasbench::Architecture>& architectures);
 
-/// The networks by name that a card carries, which are known from then on; where two have one name, it means the last.
-/// Throws FormatError, InputError.
+/// A card's networks by name, known from then on; a name of two means the last. Throws FormatError, InputError.
 std::vector<nasbench::Architecture> carried_networks(const nlohmann::json& card);
 
 /// Architectures as bytes, one after the other, and back: as many as the bytes are enough for.

@@ -12,6 +12,7 @@
 #include "trainer/evaluation/experiment_cell.h"
 #include "trainer/evaluation/results.h"
 #include "trainer/evaluation/worker_processes.h"
+#include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::trainer::evaluation {
@@ -61,119 +62,58 @@ void claim(const Folder& folder, const json& description, bool may_continue) {
   }
 }
 
-/// Trains the models and runs the cells of one shard that are not finished yet.
-class Run {
- public:
-  Run(const Experiment& experiment, const Folder& folder, const ExperimentOptions& options)
-      : experiment_(experiment), folder_(folder), options_(options) {
-    find_open();
-    total_ = models_.size() + cells_.size();
-  }
+/// Trains a model that cells share into `file`; unfinished training is kept beside it.
+ProcessTask training_of(const Experiment& experiment, const ModelTask& model, const fs::path& file) {
+  const fs::path state = file.string() + ".partial";
+  const auto train = [&experiment, &model, file, state] {
+    const LibTorchThreads one(1);
+    Archive archive = train_model(experiment, model, state)->to_archive();
+    archive.card["experiment"] = experiment.spec.name;  // which says whether it was a quick one
+    save(archive, file);
+    std::error_code ignored;
+    fs::remove(state, ignored);
+  };
+  const std::string size = std::to_string(model.members.size());
+  return {"training " + experiment.spec.methods[model.method].name + " on " + size + " device-runtimes",
+          {file, state},
+          train};
+}
 
-  void train_models() {
-    const auto task_of = [&](std::size_t i) -> const ModelTask& { return experiment_.models[models_[i]]; };
-    const auto files_of = [&](std::size_t i) -> std::vector<fs::path> {
-      const fs::path file = folder_.model(task_of(i));
-      return {file, file.string() + ".partial"};
-    };
-    const auto name = [&](std::size_t i) {
-      return "training " + experiment_.spec.methods[task_of(i).method].name + " on " +
-             std::to_string(task_of(i).members.size()) + " device-runtimes";
-    };
-    const auto train = [&](std::size_t i) {
-      const LibTorchThreads one(1);
-      const fs::path file = files_of(i)[0], state = files_of(i)[1];
-      Archive archive = train_model(experiment_, task_of(i), state)->to_archive();
-      archive.card["experiment"] = experiment_.spec.name;  // which says whether it was a quick one
-      save(archive, file);
-      std::error_code ignored;
-      fs::remove(state, ignored);
-    };
-    run_tasks({models_.size(), options_.jobs, train, name, files_of});
-  }
+/// "maple-edge on raspi4, pool others, trial 2"
+std::string describe(const ExperimentSpec& spec, const GridCell& cell) {
+  std::string text = spec.methods[cell.method].name + " on " + cell.target + ", pool " + spec.pools[cell.pool].name;
+  if (!cell.pool_device.empty()) text += " (" + cell.pool_device + ")";
+  if (cell.samples != every_sample) text += ", " + std::to_string(cell.samples) + " samples by " + cell.sampler;
+  if (cell.clones) text += ", K = " + std::to_string(*cell.clones);
+  return text + ", trial " + std::to_string(cell.trial + 1);
+}
 
-  void run_cells() {
-    PlanningPriors priors(experiment_.data);
-    for (const std::size_t c : cells_) {
-      // Here, so that the processes of the cells find it; what is wrong with a pool is their cells' to say.
-      const GridCell& cell = experiment_.cells[c];
-      if (!go_on() || !chooses_by_pool_prior(experiment_, cell)) continue;
-      try {
-        priors.of(experiment_.model(cell).members);
-      } catch (const InputError&) {
-      }
-    }
-    const auto cell_of = [&](std::size_t i) -> const GridCell& { return experiment_.cells[cells_[i]]; };
-    const auto files_of = [&](std::size_t i) { return std::vector<fs::path>{folder_.cell(cells_[i])}; };
-    const auto run = [&](std::size_t i) {
-      const LibTorchThreads one(1);
-      const std::unique_ptr<PoolModel> model = load_pool_model(folder_.model(experiment_.model(cell_of(i))));
-      json result = to_json(run_cell(experiment_, cell_of(i), *model, priors));
-      result["experiment"] = experiment_.spec.name;
-      write_file_atomically(files_of(i)[0], result.dump() + "\n");
-    };
-    const auto name = [&](std::size_t i) { return describe(experiment_.spec, cell_of(i)); };
-    run_tasks({cells_.size(), options_.jobs, run, name, files_of});
-  }
+/// Runs a cell of a model that is trained into `file`.
+ProcessTask running_of(const Experiment& experiment, const GridCell& cell, const fs::path& model, const fs::path& file,
+                       PlanningPriors& priors) {
+  const auto run = [&experiment, &cell, model, file, &priors] {
+    const LibTorchThreads one(1);
+    json result = to_json(run_cell(experiment, cell, *load_pool_model(model), priors));
+    result["experiment"] = experiment.spec.name;
+    write_file_atomically(file, result.dump() + "\n");
+  };
+  return {describe(experiment.spec, cell), {file}, run};
+}
 
- private:
-  /// Finds the models and cells of the shard that are not finished.
-  void find_open() {
-    std::set<std::size_t> needed;
-    for (std::size_t c = 0; c < experiment_.cells.size(); ++c) {
-      const std::size_t model = experiment_.cells[c].model;  // cells of a model stay together: one shard trains it
-      const auto index = static_cast<std::size_t>(options_.shard.index - 1);
-      if (model % static_cast<std::size_t>(options_.shard.count) != index) continue;
-      if (fs::exists(folder_.cell(c))) continue;
-      cells_.push_back(c);
-      needed.insert(model);
-    }
-    for (const std::size_t model : needed) {
-      if (!fs::exists(folder_.model(experiment_.models[model]))) models_.push_back(model);
-    }
-  }
-
-  /// Does the tasks in processes of their own. Says what is done, and how long the rest will take: as the tasks took so
-  /// far.
-  void run_tasks(ProcessWork work) {
-    work.on_finished = [&](std::size_t i) {
-      ++done_;
-      const double left_s = seconds_since(start_) / static_cast<double>(done_) * static_cast<double>(total_ - done_);
-      if (options_.on_progress && !options_.on_progress({done_, total_, work.name(i), left_s})) stopped_ = true;
-    };
-    work.go_on = [&] { return go_on(); };
-    run_in_processes(work);
-  }
-
-  bool go_on() const { return !stopped_ && (!options_.go_on || options_.go_on()); }
-
-  const Experiment& experiment_;
-  const Folder& folder_;
-  const ExperimentOptions& options_;
-  std::vector<std::size_t> models_, cells_;  ///< of the shard, those that are not finished
-  std::size_t total_ = 0, done_ = 0;
-  bool stopped_ = false;
-  Clock::time_point start_ = Clock::now();
-};
-
-/// Joins the finished cells in `folder`, which holds the experiment.
 void merge(const Experiment& experiment, const Folder& folder) {
   std::vector<CellResult> results;
-  std::size_t missing = 0;
   for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
     const fs::path file = folder.cell(c);
-    if (fs::exists(file)) {
-      results.push_back(cell_result_from_json(json::parse(read_file(file), nullptr, false), file.string()));
-    } else {
-      ++missing;
-    }
+    if (!fs::exists(file)) continue;
+    const json found = json::parse(read_file(file), nullptr, false);
+    results.push_back(cell_result_from_json(experiment.cells[c], found, file.string()));
   }
-  if (missing > 0) {
-    throw InputError(folder.root.string() + ": " + std::to_string(missing) + " of " +
+  if (results.size() < experiment.cells.size()) {
+    throw InputError(folder.root.string() + ": " + std::to_string(experiment.cells.size() - results.size()) + " of " +
                      std::to_string(experiment.cells.size()) +
                      " cells are not finished; run the other shards, or go on with --resume");
   }
-  write_results({experiment, results, description_of(experiment)}, folder.root);
+  write_results(experiment, results, description_of(experiment), folder.root);
 }
 
 }  // namespace
@@ -193,10 +133,40 @@ void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options
   const Experiment experiment = load_experiment(spec);
   const Folder folder{options.out};
   claim(folder, description_of(experiment), options.resume || options.shard.count > 1);
-  Run run(experiment, folder, options);
+  PlanningPriors priors;
+  std::vector<const GridCell*> cells;  // of the shard: those of a model stay together, so that one shard trains it
+  std::set<std::size_t> models;
+  std::vector<ProcessTask> trainings, runs;
+  for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
+    const GridCell& cell = experiment.cells[c];
+    if (!options.shard.holds(cell.model) || fs::exists(folder.cell(c))) continue;
+    const ModelTask& model = experiment.model(cell);
+    const fs::path file = folder.model(model);
+    if (models.insert(cell.model).second && !fs::exists(file))
+      trainings.push_back(training_of(experiment, model, file));
+    runs.push_back(running_of(experiment, cell, file, folder.cell(c), priors));
+    cells.push_back(&cell);
+  }
+  const Clock::time_point start = Clock::now();
+  const std::size_t total = trainings.size() + runs.size();
+  std::size_t done = 0;
+  const auto on_finished = [&](const ProcessTask& task) {
+    ++done;
+    const double left_s = seconds_since(start) / static_cast<double>(done) * static_cast<double>(total - done);
+    options.on_progress({done, total, task.name, left_s});
+  };
   const LibTorchThreads loads_libtorch(1);  // now, or each of the processes that are forked would
-  run.train_models();
-  run.run_cells();
+  run_in_processes(trainings, options.jobs, on_finished, options.go_on);
+  for (const GridCell* cell : cells) {
+    // Here, so that the processes of the cells find it; what is wrong with a pool is their cells' to say.
+    const bool by_pool = cell->samples != 0 && chooses_by_prior(cell->sampler) && !experiment.method(*cell).sampler;
+    if (!options.go_on() || !by_pool) continue;
+    try {
+      prior_of(priors, experiment, *cell);
+    } catch (const InputError&) {
+    }
+  }
+  run_in_processes(runs, options.jobs, on_finished, options.go_on);
   if (options.shard.count == 1) merge(experiment, folder);
 }
 

@@ -12,6 +12,8 @@ namespace tenshot::trainer::evaluation {
 struct Shard {
   int index = 1;
   int count = 1;
+
+  bool holds(std::size_t number) const { return static_cast<int>(number) % count == index - 1; }
 };
 /// "2/8" → {2, 8}. Throws InputError.
 Shard parse_shard(const std::string& text);
@@ -27,9 +29,9 @@ struct ExperimentOptions {
   std::filesystem::path out;
   int jobs = 1;  ///< processes at a time, of one thread each
   Shard shard;
-  bool resume = false;                                              ///< keep what an earlier call has finished in `out`
-  std::function<bool(const ExperimentProgress&)> on_progress = {};  ///< returning false stops
-  std::function<bool()> go_on = {};                                 ///< asked many times a second
+  bool resume = false;  ///< keep what an earlier call has finished in `out`
+  std::function<void(const ExperimentProgress&)> on_progress = [](const auto&) {};
+  std::function<bool()> go_on = [] { return true; };  ///< asked many times a second; false stops
 };
 
 /// Runs what of the grid is this shard's, each cell in a process of its own. Below `out`:

@@ -54,13 +54,6 @@ datasets::HardwareDescriptor descriptor_of_another(const ExperimentData& data, c
   return others[static_cast<std::size_t>(trial) % others.size()]->descriptor;
 }
 
-/// What of the descriptor the predictor says it used; "none" where there was nothing.
-std::string descriptor_used(const PoolModel& model, const AdaptationSet& set, const Predictor& predictor) {
-  if (!set.descriptor) return "none";
-  const nlohmann::json card = predictor.to_archive().card;
-  return card.contains("descriptor_used") ? card.at("descriptor_used").get<std::string>() : model.descriptor_kind();
-}
-
 /// The geometric mean of what `count` adaptations predict, of which the first has predicted `first`. No intervals.
 Predictions ensemble_mean(const PoolModel& model, const AdaptationSet& set, AdaptOptions options, int count,
                           const std::vector<Architecture>& architectures, const Predictions& first) {
@@ -79,18 +72,15 @@ Predictions ensemble_mean(const PoolModel& model, const AdaptationSet& set, Adap
 
 }  // namespace
 
-const PlanningPrior& PlanningPriors::of(const std::vector<std::string>& members) {
-  PoolPrior& known = priors_[members];
+std::shared_ptr<const PlanningPrior> prior_of(PlanningPriors& priors, const Experiment& experiment,
+                                              const GridCell& cell) {
+  const std::vector<std::string>& members = experiment.model(cell).members;
+  PoolPrior& known = priors[members];
   if (known.prior == nullptr) {
-    known.pool = subset(data_.known(), members);
+    known.pool = subset(experiment.data.known(), members);
     known.prior = planning_prior(known.pool);
   }
-  return *known.prior;
-}
-
-bool chooses_by_pool_prior(const Experiment& experiment, const GridCell& cell) {
-  const bool chosen = cell.samples != 0 && cell.samples != every_sample;
-  return chosen && chooses_by_prior(cell.sampler) && !experiment.method(cell).sampler;
+  return known.prior;
 }
 
 nlohmann::json to_json(const CellResult& result) {
@@ -104,9 +94,9 @@ nlohmann::json to_json(const CellResult& result) {
           {"upper_ms", result.predictions.upper_ms}};
 }
 
-CellResult cell_result_from_json(const nlohmann::json& json, const std::string& file) {
+CellResult cell_result_from_json(const GridCell& cell, const nlohmann::json& json, const std::string& file) {
   try {
-    CellResult result;
+    CellResult result{cell};
     result.measured = json.at("measured");
     result.descriptor = json.value("descriptor", "");
     result.metrics = metrics_from_json(json.at("metrics"));
@@ -123,18 +113,15 @@ CellResult cell_result_from_json(const nlohmann::json& json, const std::string& 
 
 std::unique_ptr<PoolModel> train_model(const Experiment& experiment, const ModelTask& task,
                                        const std::filesystem::path& state_file) {
-  TrainingControl control;
-  control.state_file = state_file;
   const datasets::Pool pool = subset(experiment.data.known(), task.members);
-  return train_pool_model(experiment.spec.methods[task.method].predictor, pool, task.settings, control);
+  return train_pool_model(experiment.spec.methods[task.method].predictor, pool, task.settings, {state_file, nullptr});
 }
 
 std::vector<Architecture> choose_samples(const Experiment& experiment, const GridCell& cell, PlanningPriors& priors,
                                          const PoolModel* model) {
   if (cell.samples == 0) return {};
   const Method& method = experiment.method(cell);
-  const std::vector<std::string>& members = experiment.model(cell).members;
-  const datasets::Pool pool = subset(experiment.data.known(), members);
+  const datasets::Pool pool = subset(experiment.data.known(), experiment.model(cell).members);
   const datasets::DeviceRuntime& target = *experiment.data.train.find(cell.target);
   PlanRequest request;
   request.candidates = candidates_of(pool, target);
@@ -152,20 +139,18 @@ std::vector<Architecture> choose_samples(const Experiment& experiment, const Gri
   request.seed = experiment.spec.seed_of(cell.trial);
   // Samplers look at the pool, whose latencies are complete here, at what earlier rounds have measured and, where the
   // method says so, at the target's descriptor.
-  std::shared_ptr<const PlanningPrior> own;
-  if (model != nullptr && method.sampler) own = model->planning_prior();
-  const PlanningPrior* prior = own.get();
-  if (prior == nullptr && chooses_by_prior(request.sampler)) prior = &priors.of(members);
+  std::shared_ptr<const PlanningPrior> prior;
+  if (model != nullptr && method.sampler) prior = model->planning_prior();
+  if (prior == nullptr && chooses_by_prior(request.sampler)) prior = prior_of(priors, experiment, cell);
   const std::vector<std::size_t> at_once = {cell.samples};
-  request.measured = adaptation_set(target, {}, method.planning_descriptor);
+  std::vector<Architecture> chosen;
   for (const std::size_t samples : method.rounds.empty() ? at_once : method.rounds) {
     request.samples = samples;
-    std::vector<Architecture> chosen = request.measured.architectures;
-    const std::vector<Architecture> more = plan(pool, prior, request);
-    chosen.insert(chosen.end(), more.begin(), more.end());
     request.measured = adaptation_set(target, chosen, method.planning_descriptor);
+    const std::vector<Architecture> more = plan(pool, prior.get(), request);
+    chosen.insert(chosen.end(), more.begin(), more.end());
   }
-  return request.measured.architectures;
+  return chosen;
 }
 
 CellResult run_cell(const Experiment& experiment, const GridCell& cell, const PoolModel& model,
@@ -183,9 +168,12 @@ CellResult run_cell(const Experiment& experiment, const GridCell& cell, const Po
   options.seed = experiment.spec.seed_of(cell.trial);
   const std::unique_ptr<Predictor> predictor = model.adapt(set, options);
 
-  CellResult result;
+  CellResult result{cell};
   result.measured = set.architectures.size();
-  result.descriptor = descriptor_used(model, set, *predictor);
+  result.descriptor = "none";
+  if (set.descriptor) {
+    result.descriptor = predictor->to_archive().card.value("descriptor_used", model.descriptor_kind());
+  }
   std::vector<Architecture> architectures;
   for (const datasets::Measurement& row : data.test.find(cell.target)->latencies) {
     architectures.push_back(row.architecture);

@@ -16,44 +16,36 @@ namespace tenshot::trainer::evaluation {
 
 /// What came out of a cell.
 struct CellResult {
-  std::size_t measured = 0;  ///< architectures adapted on
-  std::string descriptor;    ///< what of the target's descriptor was used; empty where nobody noted it
-  Metrics metrics;           ///< intervals at confidence .9
+  GridCell cell;
+  std::size_t measured = 0;     ///< architectures adapted on
+  std::string descriptor = {};  ///< what of the target's descriptor was used; empty where nobody noted it
+  Metrics metrics = {};         ///< intervals at confidence .9
   /// How often intervals asked to hold with a confidence do, by the confidence; empty without intervals.
-  std::map<double, double> calibration;
+  std::map<double, double> calibration = {};
   /// Measured and predicted latencies of the target's test rows, in their order; of first trials only.
-  std::vector<double> measured_ms;
-  Predictions predictions;
+  std::vector<double> measured_ms = {};
+  Predictions predictions = {};
 };
 
+/// All but the cell.
 nlohmann::json to_json(const CellResult& result);
 /// Throws FormatError that names `file`.
-CellResult cell_result_from_json(const nlohmann::json& json, const std::string& file);
+CellResult cell_result_from_json(const GridCell& cell, const nlohmann::json& json, const std::string& file);
 
 /// Trains the model that cells share; unfinished training is kept in `state_file`.
 std::unique_ptr<PoolModel> train_model(const Experiment& experiment, const ModelTask& task,
                                        const std::filesystem::path& state_file);
 
-/// Planning priors of an experiment's pools, each built when it is first asked for and kept: they depend on the pool
-/// alone, so that every method of a trial is planned alike.
-class PlanningPriors {
- public:
-  /// `data` must outlive it.
-  explicit PlanningPriors(const ExperimentData& data) : data_(data) {}
-  /// The prior of the pool of these device-runtimes. Throws what trainer::planning_prior() throws.
-  const PlanningPrior& of(const std::vector<std::string>& members);
-
- private:
-  struct PoolPrior {
-    datasets::Pool pool;
-    std::shared_ptr<const PlanningPrior> prior;
-  };
-  const ExperimentData& data_;
-  std::map<std::vector<std::string>, PoolPrior> priors_;
+/// What planning knows from a pool of the experiment: it depends on the pool alone, so that every method of a trial is
+/// planned alike.
+struct PoolPrior {
+  datasets::Pool pool;
+  std::shared_ptr<const PlanningPrior> prior;
 };
-
-/// Whether the cell's samples are chosen by the planning prior of its pool, and not by what its own method has learned.
-bool chooses_by_pool_prior(const Experiment& experiment, const GridCell& cell);
+using PlanningPriors = std::map<std::vector<std::string>, PoolPrior>;  ///< by the pool's device-runtimes
+/// That of the cell's pool, built when it is first asked for. Throws what planning_prior() throws.
+std::shared_ptr<const PlanningPrior> prior_of(PlanningPriors& priors, const Experiment& experiment,
+                                              const GridCell& cell);
 
 /// Samples the target, adapts `model` to it, predicts its test rows and compares. The samples are a function of pool,
 /// sampler, number and trial: the same for every method. Throws InputError (too few candidates) and what adapting

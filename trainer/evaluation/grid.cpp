@@ -1,8 +1,6 @@
 #include "trainer/evaluation/grid.h"
 
 #include <algorithm>
-#include <functional>
-#include <unordered_map>
 
 #include "datasets/tables/network_sources.h"
 #include "datasets/tables/space_files.h"
@@ -36,57 +34,36 @@ std::vector<std::string> matching(const datasets::Pool& pool, const std::vector<
 
 /// The pool on some of its rows: architectures in order of first appearance.
 datasets::Pool rows_of(const datasets::Pool& pool, const datasets::RowRange& rows) {
-  std::unordered_map<Architecture, long long, nasbench::ArchitectureHash> row_of;
-  for (const Architecture& architecture : datasets::latency_matrix(pool).architectures) {
-    row_of.emplace(architecture, static_cast<long long>(row_of.size()));
-  }
+  const std::vector<Architecture> all = datasets::latency_matrix(pool).architectures;
+  const auto place = [&](long long row) { return all.begin() + std::min(row, static_cast<long long>(all.size())); };
+  const nasbench::ArchitectureSet inside(place(rows.begin), place(rows.end));
   datasets::Pool chosen = pool;
   for (datasets::DeviceRuntime& device : chosen.devices) {
-    const auto outside = [&](const datasets::Measurement& measurement) {
-      const long long row = row_of.at(measurement.architecture);
-      return row < rows.begin || row >= rows.end;
-    };
+    const auto outside = [&](const datasets::Measurement& row) { return inside.count(row.architecture) == 0; };
     device.latencies.erase(std::remove_if(device.latencies.begin(), device.latencies.end(), outside),
                            device.latencies.end());
   }
   return chosen;
 }
 
-void require_rows(const datasets::Pool& pool, const std::string& path, const std::string& which) {
-  const auto is_empty = [](const datasets::DeviceRuntime& device) { return device.latencies.empty(); };
-  if (!std::all_of(pool.devices.begin(), pool.devices.end(), is_empty)) return;
-  throw InputError(path + ": has no latencies in the " + which + " rows; see 'split' of the spec");
-}
-
-bool share_a_family(const PoolStrategy& strategy, const std::string& a, const std::string& b) {
-  return std::any_of(strategy.families.begin(), strategy.families.end(),
-                     [&](const auto& family) { return fits_any(a, family) && fits_any(b, family); });
-}
-
 bool is_member(const PoolStrategy& strategy, const datasets::DeviceRuntime& device,
                const datasets::DeviceRuntime& target) {
-  switch (strategy.kind) {
-    case PoolStrategy::Kind::others: return true;
-    case PoolStrategy::Kind::same_runtime: return device.runtime == target.runtime;
-    case PoolStrategy::Kind::other_runtimes: return device.runtime != target.runtime;
-    case PoolStrategy::Kind::other_families: return !share_a_family(strategy, device.id, target.id);
-  }
-  return false;
+  if (strategy.of == "same-runtime") return device.runtime == target.runtime;
+  if (strategy.of == "other-runtimes") return device.runtime != target.runtime;
+  return std::none_of(strategy.families.begin(), strategy.families.end(),
+                      [&](const auto& family) { return fits_any(device.id, family) && fits_any(target.id, family); });
 }
 
 /// Pools of one target under a strategy: one, or one a device in turn; empty ones where there is none to be had.
 std::vector<std::vector<std::string>> pools_of(const PoolStrategy& strategy, const datasets::Pool& all,
                                                const datasets::DeviceRuntime& target) {
   std::vector<std::string> members;
-  const std::vector<std::string> eligible =
-      matching(all, strategy.devices.empty() ? std::vector<std::string>{"*"} : strategy.devices, "pool device");
-  for (const std::string& id : eligible) {
+  for (const std::string& id : matching(all, strategy.devices, "pool device")) {
     if (id != target.id && is_member(strategy, *all.find(id), target)) members.push_back(id);
   }
-  if (!strategy.one_at_a_time) return {members};
+  if (!strategy.one_at_a_time || members.empty()) return {members};
   std::vector<std::vector<std::string>> singles;
   for (const std::string& id : members) singles.push_back({id});
-  if (singles.empty()) singles.emplace_back();
   return singles;
 }
 
@@ -131,13 +108,9 @@ void add_choices(Experiment& experiment, GridCell cell) {
   const Method& method = experiment.method(cell);
   const bool network = predictor_row(method.predictor).adapts_by("clones");
   std::vector<std::string> samplers = method.sampler ? std::vector<std::string>{*method.sampler} : spec.samplers;
-  std::vector<std::size_t> samples = method.samples ? std::vector<std::size_t>{*method.samples} : spec.samples;
-  std::vector<std::optional<int>> clones = spec.clones;
-  if (method.clones || !network) clones = {method.clones};
-  if (method.all_samples) {
-    samplers = {"all"};
-    samples = {every_sample};
-  }
+  if (method.samples == every_sample) samplers = {"all"};
+  const std::vector<std::size_t> samples = method.samples ? std::vector{*method.samples} : spec.samples;
+  const auto clones = method.clones || !network ? std::vector{method.clones} : spec.clones;
   for (const std::string& sampler : samplers) {
     for (const std::size_t count : samples) {
       if (count == 0 && !answers_unmeasured(experiment.data, method, cell.target)) continue;
@@ -176,35 +149,30 @@ void add_target(Experiment& experiment, const std::string& target, std::size_t p
 }
 
 ExperimentData load_data(const ExperimentSpec& spec) {
-  ExperimentData data;
-  std::function<datasets::Pool(const datasets::RowRange&)> read;
-  if (spec.data.is_table) {
-    const nasbench::NetworkSpace& space = datasets::named_space(spec.data.space);
-    if (!spec.data.networks.empty()) datasets::read_networks(spec.data.networks);
-    datasets::WideTableOptions options;
-    options.quantity = spec.data.quantity.value_or(datasets::Quantity::latency);
-    if (!spec.data.operator_latencies.empty()) {
-      options.operator_latencies = datasets::read_operator_latencies(spec.data.networks, spec.data.operator_latencies);
+  const DataSource& source = spec.data;
+  const nasbench::NetworkSpace* space = source.is_table ? &datasets::named_space(source.space) : nullptr;
+  if (!source.networks.empty()) datasets::read_networks(source.networks);
+  datasets::WideTableOptions table;
+  table.quantity = source.quantity.value_or(datasets::Quantity::latency);
+  if (!source.operator_latencies.empty()) {
+    table.operator_latencies = datasets::read_operator_latencies(source.networks, source.operator_latencies);
+  }
+  const datasets::Pool whole = source.is_table ? datasets::Pool() : datasets::read_pool(source.path, source.quantity);
+  std::string content;
+  const auto read = [&](const datasets::RowRange& rows, const std::string& which) {
+    table.rows = rows;
+    datasets::Pool pool =
+        source.is_table ? datasets::read_wide_table(source.path, *space, table) : rows_of(whole, rows);
+    if (std::all_of(pool.devices.begin(), pool.devices.end(), [](const auto& d) { return d.latencies.empty(); })) {
+      throw InputError(source.path + ": has no latencies in the " + which + " rows; see 'split' of the spec");
     }
-    read = [&spec, &space, options](const datasets::RowRange& rows) mutable {
-      options.rows = rows;
-      return datasets::read_wide_table(spec.data.path, space, options);
-    };
-  } else {
-    read = [pool = datasets::read_pool(spec.data.path, spec.data.quantity)](const datasets::RowRange& rows) {
-      return rows_of(pool, rows);
-    };
-  }
-  data.train = read(spec.split.train);
-  data.test = read(spec.split.test);
-  if (spec.split.pool) data.pool = read(*spec.split.pool);
-  require_rows(data.train, spec.data.path, "training");
-  require_rows(data.test, spec.data.path, "test");
-  std::string content = datasets::content_hash(data.train) + datasets::content_hash(data.test);
-  if (data.pool) {
-    require_rows(*data.pool, spec.data.path, "pool's");
-    content += datasets::content_hash(*data.pool);
-  }
+    content += datasets::content_hash(pool);
+    return pool;
+  };
+  ExperimentData data;
+  data.train = read(spec.split.train, "training");
+  data.test = read(spec.split.test, "test");
+  if (spec.split.pool) data.pool = read(*spec.split.pool, "pool's");
   data.sha256 = sha256_hex(content);
   return data;
 }
@@ -222,14 +190,6 @@ Experiment load_experiment(const ExperimentSpec& spec) {
   }
   if (!experiment.cells.empty()) return experiment;
   throw InputError("the spec asks for nothing that its data has: " + joined(experiment.notes));
-}
-
-std::string describe(const ExperimentSpec& spec, const GridCell& cell) {
-  std::string text = spec.methods[cell.method].name + " on " + cell.target + ", pool " + spec.pools[cell.pool].name;
-  if (!cell.pool_device.empty()) text += " (" + cell.pool_device + ")";
-  if (cell.samples != every_sample) text += ", " + std::to_string(cell.samples) + " samples by " + cell.sampler;
-  if (cell.clones) text += ", K = " + std::to_string(*cell.clones);
-  return text + ", trial " + std::to_string(cell.trial + 1);
 }
 
 datasets::Pool subset(const datasets::Pool& pool, const std::vector<std::string>& ids) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -32,28 +31,23 @@ struct ModelTask {
   std::string key;          ///< names its file: equal keys are equal models
 };
 
-/// Every architecture of the training rows.
-constexpr std::size_t every_sample = std::numeric_limits<std::size_t>::max();
-
-/// What differs between the rows of a table: a method with its pool, sampler, samples and clones.
-struct Variant {
+/// One row of the results: a method, adapted to a target from the samples of a trial.
+struct GridCell {
   std::size_t method = 0;
   std::size_t pool = 0;     ///< strategy
   std::string sampler;      ///< "all": nothing is chosen, everything is measured
   std::size_t samples = 0;  ///< every_sample for "all"
   std::optional<int> clones;
-  bool operator==(const Variant& other) const {
-    return method == other.method && pool == other.pool && sampler == other.sampler && samples == other.samples &&
-           clones == other.clones;
-  }
-};
-
-/// One row of the results: a method, adapted to a target from the samples of a trial.
-struct GridCell : Variant {
   std::string target;
   std::string pool_device;  ///< the pool's device, in a strategy that takes one at a time
   int trial = 0;
   std::size_t model = 0;  ///< index in Experiment::models
+
+  /// Whether both are in one row of a table, which is a method with its pool, sampler, samples and clones.
+  bool same_variant(const GridCell& other) const {
+    return method == other.method && pool == other.pool && sampler == other.sampler && samples == other.samples &&
+           clones == other.clones;
+  }
 };
 
 /// A spec, its data, and all that it asks for of them.
@@ -64,16 +58,13 @@ struct Experiment {
   std::vector<ModelTask> models = {};
   std::vector<std::string> notes = {};  ///< what the data had no pool for
 
-  const Method& method(const Variant& variant) const { return spec.methods[variant.method]; }
+  const Method& method(const GridCell& cell) const { return spec.methods[cell.method]; }
   const ModelTask& model(const GridCell& cell) const { return models[cell.model]; }
 };
 
 /// Throws what reading pools and tables throws; InputError when the rows asked for are not there, when a target or a
 /// device-runtime named is not in the data, or when nothing is left to do.
 Experiment load_experiment(const ExperimentSpec& spec);
-
-/// "maple-edge on raspi4, pool others, trial 2"
-std::string describe(const ExperimentSpec& spec, const GridCell& cell);
 
 /// Those of `pool` that `ids` name, in their order.
 datasets::Pool subset(const datasets::Pool& pool, const std::vector<std::string>& ids);

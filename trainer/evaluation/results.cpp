@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "datasets/pool/describe.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "trainer/core/pool_archive.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/predictors/registry.h"
 
@@ -34,46 +36,39 @@ std::string choice_fields(const ExperimentSpec& spec, const GridCell& cell) {
 }
 
 /// The method's name, and the parts of the variant that take more than one value in this grid.
-std::string label_of(const ExperimentSpec& spec, const Variant& variant) {
-  std::string label = spec.methods[variant.method].name;
-  if (spec.pools.size() > 1) label += ", " + spec.pools[variant.pool].name;
-  if (variant.samples == every_sample) return label;
-  if (spec.samplers.size() > 1) label += ", " + variant.sampler;
-  if (spec.samples.size() > 1) label += ", " + std::to_string(variant.samples) + " samples";
-  if (spec.clones.size() > 1 && variant.clones) label += ", K = " + std::to_string(*variant.clones);
+std::string label_of(const ExperimentSpec& spec, const GridCell& cell) {
+  std::string label = spec.methods[cell.method].name;
+  if (spec.pools.size() > 1) label += ", " + spec.pools[cell.pool].name;
+  if (cell.samples == every_sample) return label;
+  if (spec.samplers.size() > 1) label += ", " + cell.sampler;
+  if (spec.samples.size() > 1) label += ", " + std::to_string(cell.samples) + " samples";
+  if (spec.clones.size() > 1 && cell.clones) label += ", K = " + std::to_string(*cell.clones);
   return label;
 }
 
-/// The metrics that are summarised.
 const std::vector<std::pair<const char*, double Metrics::*>> summarised = {{"acc5", &Metrics::acc5},
                                                                            {"acc10", &Metrics::acc10},
                                                                            {"spearman", &Metrics::spearman},
                                                                            {"coverage90", &Metrics::coverage}};
 
-json to_json(const Spread& spread) {
-  if (spread.count == 0) return nullptr;
-  return {{"mean", spread.mean}, {"deviation", spread.deviation}, {"count", spread.count}};
-}
-
-/// Adds a metric of the cells of a variant to its summary: of each target, and over trials the mean over targets.
-void add_spreads(const ExperimentResults& results, const std::vector<std::size_t>& cells, const char* name,
-                 double Metrics::*metric, const std::vector<std::string>& targets, json& summary) {
+/// Adds a metric of the results of a variant to its summary: of each target, and over trials the mean over targets.
+void add_spreads(const std::vector<const CellResult*>& results, const char* name, double Metrics::*metric,
+                 const std::vector<std::string>& targets, json& summary) {
   std::map<int, std::vector<double>> of_trials;  ///< the means of the targets
   for (const std::string& target : targets) {
     std::vector<double> all;
     std::map<int, std::vector<double>> by_trial;
-    for (const std::size_t c : cells) {
-      const GridCell& cell = results.experiment.cells[c];
-      if (cell.target != target) continue;
-      all.push_back(results.cells[c].metrics.*metric);
-      by_trial[cell.trial].push_back(all.back());
+    for (const CellResult* result : results) {
+      if (result->cell.target != target) continue;
+      all.push_back(result->metrics.*metric);
+      by_trial[result->cell.trial].push_back(all.back());
     }
-    summary[name][target] = to_json(spread_of(all));
-    for (const auto& [trial, values] : by_trial) of_trials[trial].push_back(spread_of(values).mean);
+    summary[name][target] = spread_of(all);
+    for (const auto& [trial, values] : by_trial) of_trials[trial].push_back(mean_of(spread_of(values)));
   }
   std::vector<double> means;
-  for (const auto& [trial, values] : of_trials) means.push_back(spread_of(values).mean);
-  summary[std::string("mean_") + name] = to_json(spread_of(means));
+  for (const auto& [trial, values] : of_trials) means.push_back(mean_of(spread_of(values)));
+  summary[std::string("mean_") + name] = spread_of(means);
 }
 
 /// Spearman's ρ between the latencies of the data's devices on the training rows that all of them have.
@@ -85,16 +80,16 @@ json similarity_json(const datasets::Pool& pool) {
                                          [&](const auto& device) { return std::isnan(device[a]); });
     for (std::size_t d = 0; everywhere && d < common.size(); ++d) common[d].push_back(matrix.latency_ms[d][a]);
   }
-  json devices = json::array(), rows = json::array();
-  for (std::size_t i = 0; i < common.size(); ++i) {
-    devices.push_back(pool.devices[i].id);
-    rows.push_back(json::array());
-    for (std::size_t j = 0; j < common.size(); ++j) {
-      const double rho = common[i].size() < 3 ? std::nan("") : datasets::spearman(common[i], common[j]);
-      rows.back().push_back(std::isnan(rho) ? json(nullptr) : json(rho));
+  std::vector<std::vector<double>> rho;  // NaN is null in JSON
+  for (const auto& device : common) {
+    rho.emplace_back();
+    for (const auto& other : common) {
+      rho.back().push_back(device.size() < 3 ? std::nan("") : datasets::spearman(device, other));
     }
   }
-  return {{"devices", devices}, {"spearman", rows}, {"architectures", common.empty() ? 0 : common.front().size()}};
+  return {{"devices", datasets::device_ids(pool)},
+          {"spearman", rho},
+          {"architectures", common.empty() ? 0 : common.front().size()}};
 }
 
 /// Where the counters come from that a cell's descriptor has: "hardware", "simulated", or nothing where it has none.
@@ -106,13 +101,9 @@ std::string counter_source(const std::string& descriptor, const std::vector<data
   return simulated ? "simulated" : "hardware";
 }
 
-/// One row a cell: experiment, trial, seed, target, pool, pool_device, sampler, samples, clones, method, predictor,
-/// mode, measured, architectures, acc1, acc5, acc10, rmse_ms, rmspe, mape, spearman, kendall, coverage90,
-/// relative_width90, data_sha256, tenshot, libtorch. Shares are 0…1; what a method does not have is empty. `samples` is
-/// what was asked for ("all": a ceiling), `measured` how many it came to.
-std::string results_csv(const ExperimentResults& results) {
-  const Experiment& experiment = results.experiment;
-  const json& versions = results.description.at("versions");
+/// One row a cell; what a method does not have is empty. `samples` is what was asked for, `measured` what it came to.
+std::string results_csv(const Experiment& experiment, const std::vector<CellResult>& results) {
+  const json versions = version_card();
   const std::string constants = experiment.data.sha256 + ',' + versions.at("tenshot").get<std::string>() + ',' +
                                 versions.at("libtorch").get<std::string>();
   std::string text =
@@ -120,9 +111,8 @@ std::string results_csv(const ExperimentResults& results) {
       "measured,architectures,acc1,acc5,acc10," +
       datasets::column("rmse", experiment.data.test.quantity()) +
       ",rmspe,mape,spearman,kendall,coverage90,relative_width90,data_sha256,tenshot,libtorch\n";
-  for (std::size_t c = 0; c < results.cells.size(); ++c) {
-    const GridCell& cell = experiment.cells[c];
-    const CellResult& result = results.cells[c];
+  for (const CellResult& result : results) {
+    const GridCell& cell = result.cell;
     const Method& method = experiment.method(cell);
     const bool network = predictor_row(method.predictor).adapts_by("clones");
     text +=
@@ -139,15 +129,13 @@ std::string results_csv(const ExperimentResults& results) {
   return text;
 }
 
-json results_json(const ExperimentResults& results) {
-  const Experiment& experiment = results.experiment;
-  json document = results.description;
-  document.update(summary_of(results));
+json results_json(const Experiment& experiment, const std::vector<CellResult>& results, json document) {
+  document.update(summary_of(experiment, results));
   json calibration = json::array();
-  for (std::size_t c = 0; c < results.cells.size(); ++c) {
-    for (const auto& [confidence, coverage] : results.cells[c].calibration) {
-      calibration.push_back({{"method", experiment.method(experiment.cells[c]).name},
-                             {"target", experiment.cells[c].target},
+  for (const CellResult& result : results) {
+    for (const auto& [confidence, coverage] : result.calibration) {
+      calibration.push_back({{"method", experiment.method(result.cell).name},
+                             {"target", result.cell.target},
                              {"confidence", confidence},
                              {"coverage", coverage}});
     }
@@ -159,23 +147,19 @@ json results_json(const ExperimentResults& results) {
   return document;
 }
 
-/// target, pool, pool_device, sampler, samples, clones, method, architecture, measured_ms, predicted_ms, lower_ms,
-/// upper_ms: the first trial of each.
-std::string predictions_csv(const ExperimentResults& results) {
-  const Experiment& experiment = results.experiment;
+/// One row a prediction of each first trial.
+std::string predictions_csv(const Experiment& experiment, const std::vector<CellResult>& results) {
   const datasets::Pool& test = experiment.data.test;
   std::string text = "experiment,target,pool,pool_device,sampler,samples,clones,method,architecture";
   for (const char* column : {"measured", "predicted", "lower", "upper"}) {
     text += "," + datasets::column(column, test.quantity());
   }
   text += "\n";
-  for (std::size_t c = 0; c < results.cells.size(); ++c) {
-    const GridCell& cell = experiment.cells[c];
-    const CellResult& result = results.cells[c];
+  for (const CellResult& result : results) {
     const Predictions& predictions = result.predictions;
-    const std::string start = field(experiment.spec.name) + ',' + choice_fields(experiment.spec, cell) + ',' +
-                              field(experiment.method(cell).name) + ',';
-    const auto& rows = test.find(cell.target)->latencies;
+    const std::string start = field(experiment.spec.name) + ',' + choice_fields(experiment.spec, result.cell) + ',' +
+                              field(experiment.method(result.cell).name) + ',';
+    const auto& rows = test.find(result.cell.target)->latencies;
     for (std::size_t i = 0; i < result.measured_ms.size() && i < rows.size(); ++i) {
       text += start + test.space->format(rows[i].architecture) + ',' + field(result.measured_ms[i]);
       for (const auto* values : {&predictions.latency_ms, &predictions.lower_ms, &predictions.upper_ms}) {
@@ -189,53 +173,51 @@ std::string predictions_csv(const ExperimentResults& results) {
 
 }  // namespace
 
-Spread spread_of(const std::vector<double>& values) {
-  Spread spread;
-  double sum = 0, squares = 0;
-  for (const double value : values) {
-    if (std::isnan(value)) continue;
-    sum += value;
-    ++spread.count;
-  }
-  spread.mean = spread.count == 0 ? std::nan("") : sum / static_cast<double>(spread.count);
-  for (const double value : values) {
-    if (!std::isnan(value)) squares += (value - spread.mean) * (value - spread.mean);
-  }
-  spread.deviation = spread.count > 1 ? std::sqrt(squares / static_cast<double>(spread.count - 1)) : 0;
-  return spread;
+json spread_of(std::vector<double> values) {
+  values.erase(std::remove_if(values.begin(), values.end(), [](double value) { return std::isnan(value); }),
+               values.end());
+  if (values.empty()) return nullptr;
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const double deviation = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
+  return {{"mean", mean}, {"deviation", deviation}, {"count", values.size()}};
 }
 
-json summary_of(const ExperimentResults& results) {
-  const Experiment& experiment = results.experiment;
+double mean_of(const json& spread) { return spread.is_null() ? std::nan("") : spread.at("mean").get<double>(); }
+
+json summary_of(const Experiment& experiment, const std::vector<CellResult>& results) {
   std::vector<std::string> targets;
-  std::vector<std::pair<Variant, std::vector<std::size_t>>> variants;
-  for (std::size_t c = 0; c < experiment.cells.size(); ++c) {
-    const GridCell& cell = experiment.cells[c];
-    if (std::count(targets.begin(), targets.end(), cell.target) == 0) targets.push_back(cell.target);
-    const auto is_its = [&](const auto& known) { return known.first == cell; };
+  std::vector<std::vector<const CellResult*>> variants;
+  for (const CellResult& result : results) {
+    if (std::count(targets.begin(), targets.end(), result.cell.target) == 0) targets.push_back(result.cell.target);
+    const auto is_its = [&](const auto& known) { return known.front()->cell.same_variant(result.cell); };
     auto variant = std::find_if(variants.begin(), variants.end(), is_its);
-    if (variant == variants.end()) variant = variants.insert(variant, {cell, {}});
-    variant->second.push_back(c);
+    if (variant == variants.end()) variant = variants.emplace(variant);
+    variant->push_back(&result);
   }
   json summaries = json::array();
-  for (const auto& [variant, cells] : variants) {
-    json summary = {{"label", label_of(experiment.spec, variant)},
-                    {"method", experiment.method(variant).name},
-                    {"pool", experiment.spec.pools[variant.pool].name},
-                    {"sampler", variant.sampler},
-                    {"samples", variant.samples == every_sample ? json("all") : json(variant.samples)},
-                    {"clones", variant.clones ? json(*variant.clones) : json(nullptr)}};
-    for (const auto& [name, metric] : summarised) add_spreads(results, cells, name, metric, targets, summary);
+  for (const auto& variant_results : variants) {
+    const GridCell& cell = variant_results.front()->cell;
+    json summary = {{"label", label_of(experiment.spec, cell)},
+                    {"method", experiment.method(cell).name},
+                    {"pool", experiment.spec.pools[cell.pool].name},
+                    {"sampler", cell.sampler},
+                    {"samples", cell.samples == every_sample ? json("all") : json(cell.samples)},
+                    {"clones", cell.clones ? json(*cell.clones) : json(nullptr)}};
+    for (const auto& [name, metric] : summarised) add_spreads(variant_results, name, metric, targets, summary);
     summaries.push_back(std::move(summary));
   }
   return {{"targets", targets}, {"variants", std::move(summaries)}};
 }
 
-void write_results(const ExperimentResults& results, const std::filesystem::path& out) {
-  write_file_atomically(out / "predictions.csv", predictions_csv(results));
-  write_file_atomically(out / "results.json", results_json(results).dump(1) + "\n");
-  write_file_atomically(out / "README.md", results_markdown(results));
-  write_file_atomically(out / "results.csv", results_csv(results));
+void write_results(const Experiment& experiment, const std::vector<CellResult>& results, const json& description,
+                   const std::filesystem::path& out) {
+  write_file_atomically(out / "predictions.csv", predictions_csv(experiment, results));
+  write_file_atomically(out / "results.json", results_json(experiment, results, description).dump(1) + "\n");
+  write_file_atomically(out / "README.md", results_markdown(experiment, results));
+  write_file_atomically(out / "results.csv", results_csv(experiment, results));
 }
 
 }  // namespace tenshot::trainer::evaluation

@@ -10,32 +10,23 @@
 
 namespace tenshot::trainer::evaluation {
 
-struct ExperimentResults {
-  const Experiment& experiment;
-  const std::vector<CellResult>& cells;  ///< one a cell of the experiment
-  const nlohmann::json& description;     ///< spec, data hash, versions
-};
-
-/// Mean and standard deviation (n − 1; 0 of one) of a metric.
-struct Spread {
-  double mean = 0;
-  double deviation = 0;
-  std::size_t count = 0;
-};
-/// Over the values that are numbers; count 0 and NaN where there is none.
-Spread spread_of(const std::vector<double>& values);
+/// {"mean", "deviation" (n − 1; 0 of one), "count"} of the values that are numbers; null where there is none.
+nlohmann::json spread_of(std::vector<double> values);
+/// NaN of null.
+double mean_of(const nlohmann::json& spread);
 
 /// {"targets": [id, …], "variants": [{"label", "method", "pool", "sampler", "samples", "clones", METRIC: {id: spread},
 /// "mean_METRIC": spread}, …]}: each variant, called by its method's name and what of the grid varies, on every target:
 /// over trials, and over pool devices where the strategy takes one at a time; and over trials, the mean over targets.
-/// The metrics are acc5, acc10, spearman and coverage90. A spread is {"mean", "deviation", "count"}, or null where
-/// there is no value. The sampler of ceilings is "all".
-nlohmann::json summary_of(const ExperimentResults& results);
+/// The metrics are acc5, acc10, spearman and coverage90. A spread is what spread_of() says. The sampler of ceilings is
+/// "all".
+nlohmann::json summary_of(const Experiment& experiment, const std::vector<CellResult>& results);
 
 /// `# name`, whether counters were simulated, description, what was run, tables with mean ± standard deviation and the
 /// best of each target in bold.
-std::string results_markdown(const ExperimentResults& results);
-/// results.csv, results.json, predictions.csv and README.md.
-void write_results(const ExperimentResults& results, const std::filesystem::path& out);
+std::string results_markdown(const Experiment& experiment, const std::vector<CellResult>& results);
+/// results.csv, results.json (with the `description`), predictions.csv and README.md.
+void write_results(const Experiment& experiment, const std::vector<CellResult>& results,
+                   const nlohmann::json& description, const std::filesystem::path& out);
 
 }  // namespace tenshot::trainer::evaluation

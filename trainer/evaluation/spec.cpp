@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* spec_format = "tenshot.experiment/1";
 constexpr long long most_rows = 100'000'000;
 
 /// `text` with the environment variables that it names.
@@ -97,27 +96,21 @@ Split split_of(const JsonField& value) {
   return split;
 }
 
-PoolStrategy::Kind kind_of(const JsonField& value) {
-  const std::vector<std::string> names = {"others", "same-runtime", "other-runtimes", "other-families"};
-  const std::string name = value.one_of(names);
-  return static_cast<PoolStrategy::Kind>(std::find(names.begin(), names.end(), name) - names.begin());
-}
-
 PoolStrategy pool_of(const JsonField& value) {
+  const std::vector<std::string> kinds = {"others", "same-runtime", "other-runtimes", "other-families"};
   PoolStrategy pool;
   if (!value.json().is_object()) {
-    pool.kind = kind_of(value);
-    pool.name = value.text();
-    if (pool.kind == PoolStrategy::Kind::other_families) value.fail("an object that names the families");
+    pool.name = pool.of = value.one_of(kinds);
+    if (pool.of == "other-families") value.fail("an object that names the families");
     return pool;
   }
   value.only_keys({"name", "of", "devices", "families", "one_at_a_time"});
   pool.name = value.at("name").text();
-  if (const auto of = value.find("of")) pool.kind = kind_of(*of);
+  if (const auto of = value.find("of")) pool.of = of->one_of(kinds);
   if (const auto single = value.find("one_at_a_time")) pool.one_at_a_time = single->boolean();
   if (const auto devices = value.find("devices")) pool.devices = devices->texts();
   const auto families = value.find("families");
-  if (families.has_value() != (pool.kind == PoolStrategy::Kind::other_families)) {
+  if (families.has_value() != (pool.of == "other-families")) {
     value.fail("the key 'families' (a list of lists of devices) with \"of\": \"other-families\", and only there");
   }
   if (families) {
@@ -144,26 +137,12 @@ json settings_of(const JsonField& value, const PredictorRow& row) {
   }
 }
 
-/// Whether planning knows the target's descriptor.
-bool planning_descriptor_of(const JsonField& value, const Method& method) {
-  const auto v = value.find("planning_descriptor");
-  if (!v || !v->boolean()) return false;
-  const bool planned = value.find("sampler") && value.at("sampler").json() == "information";
-  if (!planned) v->fail("\"sampler\": \"information\" beside it, the only one that looks at descriptors");
-  const bool richest = method.descriptor_kind() == "auto" || method.descriptor_kind() == "in-network";
-  if (!method.descriptor || !richest) {
-    v->fail("neither \"descriptor\": false nor a poorer \"descriptor_kind\" beside it: planning knows all there is");
-  }
-  return true;
-}
-
 /// How the method's own samples are chosen, and how many.
 void read_samples(const JsonField& value, Method& method) {
   if (const auto v = value.find("sampler")) method.sampler = v->one_of(plan_samplers());
   if (const auto v = value.find("planning_noise")) method.planning_noise = v->number({1e-4, 10});
   if (const auto v = value.find("samples")) {
-    method.all_samples = v->json() == "all";
-    if (!method.all_samples) method.samples = static_cast<std::size_t>(v->whole_number(0, most_rows));
+    method.samples = v->json() == "all" ? every_sample : static_cast<std::size_t>(v->whole_number(0, most_rows));
   }
   if (const auto v = value.find("rounds")) {
     if (method.sampler != "information" || value.find("samples")) {
@@ -209,7 +188,15 @@ Method method_of(const JsonField& value) {
     method.shuffled_descriptor = v->boolean();
     if (method.shuffled_descriptor && !method.descriptor) v->fail("no \"descriptor\": false beside it");
   }
-  method.planning_descriptor = planning_descriptor_of(value, method);
+  if (const auto v = value.find("planning_descriptor"); v && v->boolean()) {
+    const bool planned = value.find("sampler") && value.at("sampler").json() == "information";
+    if (!planned) v->fail("\"sampler\": \"information\" beside it, the only one that looks at descriptors");
+    const bool richest = method.descriptor_kind() == "auto" || method.descriptor_kind() == "in-network";
+    if (!method.descriptor || !richest) {
+      v->fail("neither \"descriptor\": false nor a poorer \"descriptor_kind\" beside it: planning knows all there is");
+    }
+    method.planning_descriptor = true;
+  }
   if (const auto v = value.find("profiled")) method.profiled = v->boolean();
   read_samples(value, method);
   return method;
@@ -226,7 +213,7 @@ void require_distinct(const JsonField& list, const std::vector<Named>& entries) 
 ExperimentSpec spec_of(const JsonField& value, const std::filesystem::path& folder) {
   value.only_keys({"format", "name", "description", "data", "split", "targets", "pools", "samplers", "samples",
                    "clones", "methods", "trials", "seed", "quick"});
-  value.at("format").one_of({spec_format});
+  value.at("format").one_of({"tenshot.experiment/1"});
   ExperimentSpec spec;
   spec.name = value.at("name").text();
   if (const auto v = value.find("description")) spec.description = v->text();
@@ -236,8 +223,9 @@ ExperimentSpec spec_of(const JsonField& value, const std::filesystem::path& fold
   const JsonField pools = value.at("pools"), methods = value.at("methods");
   for (const JsonField& pool : pools.list()) spec.pools.push_back(pool_of(pool));
   require_distinct(pools, spec.pools);
-  const JsonField samplers = value.at("samplers");
-  for (const JsonField& sampler : samplers.list()) spec.samplers.push_back(sampler.one_of(plan_samplers()));
+  for (const JsonField& sampler : value.at("samplers").list()) {
+    spec.samplers.push_back(sampler.one_of(plan_samplers()));
+  }
   for (const JsonField& samples : value.at("samples").list()) {
     spec.samples.push_back(static_cast<std::size_t>(samples.whole_number(0, most_rows)));
   }
@@ -253,30 +241,24 @@ ExperimentSpec spec_of(const JsonField& value, const std::filesystem::path& fold
   return spec;
 }
 
-/// Whoever reads a result has to see that it is not the whole experiment's: its name and description say so.
-void mark_as_quick(json& document) {
-  const auto name = document.find("name"), description = document.find("description");
-  if (name != document.end() && name->is_string()) *name = name->get<std::string>() + " (quick)";
-  if (description != document.end() && !description->is_string()) return;
-  const std::string given = document.value("description", "");
-  document["description"] = "The small grid of `--quick`, to see that everything runs: not a result to report." +
-                            (given.empty() ? "" : " " + given);
-}
-
 }  // namespace
 
 ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick) {
   json document = parse_json(text, file);
   if (!document.is_object()) JsonField(document, file).fail("a JSON object");
-  if (quick && !document.contains("quick")) document["trials"] = 1;
-  if (quick && document.contains("quick")) {
-    const json changes = document.at("quick");
+  if (quick) {
+    const json changes = document.value("quick", json::object({{"trials", 1}}));
     if (!changes.is_object()) JsonField(document, file).at("quick").fail("an object: what --quick changes");
     document.merge_patch(changes);
   }
   document.erase("quick");
-  if (quick) mark_as_quick(document);
   ExperimentSpec spec = spec_of(JsonField(document, file), std::filesystem::path(file).parent_path());
+  if (quick) {  // whoever reads a result has to see that it is not the whole experiment's
+    document["name"] = spec.name += " (quick)";
+    document["description"] = spec.description =
+        "The small grid of `--quick`, to see that everything runs: not a result to report." +
+        (spec.description.empty() ? "" : " " + spec.description);
+  }
   spec.json = document;
   return spec;
 }

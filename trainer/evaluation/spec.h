@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -35,19 +37,19 @@ struct Split {
 
 /// Which device-runtimes a target's predictor learns from. The target itself never is among them.
 struct PoolStrategy {
-  enum class Kind {
-    others,          ///< all others ("combined pool", MAPLE-Edge §3.1)
-    same_runtime,    ///< those of the target's runtime ("runtime pool", MAPLE-Edge §3.1)
-    other_runtimes,  ///< those of other runtimes: the target's whole family is new
-    other_families   ///< the same, by families that the spec names
-  };
   std::string name;
-  Kind kind = Kind::others;
-  bool one_at_a_time = false;        ///< one device-runtime in the pool, each in turn (MAPLE-Edge §3.2)
-  std::vector<std::string> devices;  ///< choose among these only; empty = among all
-  /// Ids, or patterns with `*`, of the device-runtimes of each family; who is in none is a family alone.
+  /// "others": all others ("combined pool", MAPLE-Edge §3.1). "same-runtime": those of the target's runtime ("runtime
+  /// pool", MAPLE-Edge §3.1). "other-runtimes": those of other runtimes: the target's whole family is new.
+  /// "other-families": the same, by families that the spec names.
+  std::string of = "others";
+  bool one_at_a_time = false;                ///< one device-runtime in the pool, each in turn (MAPLE-Edge §3.2)
+  std::vector<std::string> devices = {"*"};  ///< ids, or patterns with `*`: choose among these only
+  /// The same of the device-runtimes of each family; who is in none is a family alone.
   std::vector<std::vector<std::string>> families;
 };
+
+/// Every architecture of the training rows: a ceiling, not a peer.
+constexpr std::size_t every_sample = std::numeric_limits<std::size_t>::max();
 
 /// A way to a predictor: which, how trained and adapted. What is set here holds for this method alone.
 struct Method {
@@ -66,11 +68,9 @@ struct Method {
   int ensemble = 1;  ///< so many adaptations, each with a seed of its own; the geometric mean of what they predict
   std::optional<std::string> sampler;
   std::optional<std::size_t> samples;
-  /// How many of the samples each round of planning measures, the later rounds knowing the earlier; empty = all at
-  /// once.
+  /// How many samples each round of planning measures, the later ones knowing the earlier; empty = all at once.
   std::vector<std::size_t> rounds;
   std::optional<double> planning_noise;  ///< PlanRequest::noise
-  bool all_samples = false;              ///< measures every architecture of the training rows: a ceiling, not a peer
 
   /// The kind of descriptor that it is trained for; "auto" where it has no choice.
   std::string descriptor_kind() const { return settings.value("descriptor_kind", "auto"); }

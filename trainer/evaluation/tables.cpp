@@ -4,6 +4,7 @@
 
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
+#include "trainer/core/pool_archive.h"
 #include "trainer/evaluation/results.h"
 
 namespace tenshot::trainer::evaluation {
@@ -13,13 +14,12 @@ using nlohmann::json;
 
 /// How a metric is written: acc10 as percent with one decimal, ρ with three.
 struct Style {
-  double factor = 1;
-  int decimals = 3;
+  double factor;
+  int decimals;
 };
 
 std::string number(double value, const Style& style) { return decimals(value * style.factor, style.decimals); }
 
-/// A spread of a summary.
 std::string entry(const json& spread, const Style& style, bool best = false) {
   if (spread.is_null()) return "";
   std::string text = number(spread.at("mean"), style);
@@ -58,11 +58,8 @@ std::string markdown(Rows rows, bool targets_down) {
   }
   std::string text;
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    for (const std::string& value : rows[r]) text += "| " + value + " ";
-    text += "|\n";
-    if (r > 0) continue;
-    for (std::size_t c = 0; c < rows[r].size(); ++c) text += "|---";
-    text += "|\n";
+    text += "| " + joined(rows[r], " | ") + " |\n";
+    if (r == 0) text += "|" + joined(std::vector<std::string>(rows[r].size(), "---"), "|") + "|\n";
   }
   return text;
 }
@@ -73,26 +70,23 @@ std::string table(const json& summary, const std::string& metric, const Style& s
   const auto is_ceiling = [](const json& variant) { return variant.at("sampler") == "all"; };
   std::vector<double> highest(columns, -HUGE_VAL);
   for (const json& variant : summary.at("variants")) {
-    if (is_ceiling(variant)) continue;
     const std::vector<json> spreads = spreads_of(variant, metric, summary);
-    for (std::size_t c = 0; c < columns; ++c) {
-      if (!spreads[c].is_null()) highest[c] = std::max(highest[c], spreads[c].at("mean").get<double>());
+    for (std::size_t c = 0; c < columns && !is_ceiling(variant); ++c) {
+      highest[c] = std::fmax(highest[c], mean_of(spreads[c]));
     }
   }
   for (const json& variant : summary.at("variants")) {
     const std::vector<json> spreads = spreads_of(variant, metric, summary);
     rows.push_back({markdown_escaped(variant.at("label").get<std::string>())});
     for (std::size_t c = 0; c < columns; ++c) {  // values that look the same are equally good
-      const bool best = !is_ceiling(variant) && !spreads[c].is_null() &&
-                        number(spreads[c].at("mean"), style) == number(highest[c], style);
+      const bool best = !is_ceiling(variant) && number(mean_of(spreads[c]), style) == number(highest[c], style);
       rows.back().push_back(entry(spreads[c], style, best));
     }
   }
   return markdown(rows, columns > rows.size());
 }
 
-/// How often 90 % intervals hold, of the methods that have them: the least of all targets beside the mean. Empty where
-/// no method has any.
+/// How often 90 % intervals hold, the least of all targets beside the mean; empty where no method has any.
 std::string coverage_section(const json& summary) {
   const Style percent = {100, 1};
   Rows rows = header_of(summary);
@@ -100,9 +94,7 @@ std::string coverage_section(const json& summary) {
   if (several) rows[0].emplace_back("least");
   for (const json& variant : summary.at("variants")) {
     double least = HUGE_VAL;
-    for (const json& spread : variant.at("coverage90")) {
-      if (!spread.is_null()) least = std::min(least, spread.at("mean").get<double>());
-    }
+    for (const json& spread : variant.at("coverage90")) least = std::fmin(least, mean_of(spread));
     if (least == HUGE_VAL) continue;
     rows.push_back({markdown_escaped(variant.at("label").get<std::string>())});
     for (const json& spread : spreads_of(variant, "coverage90", summary)) rows.back().push_back(entry(spread, percent));
@@ -121,21 +113,14 @@ std::string command_of(const ExperimentSpec& spec) {
   return "tenshot experiment " + name + ".json" + (quick ? " --quick" : "") + " --out out/" + name;
 }
 
-/// Whether some method has a sampler, a number of samples or rounds of its own.
-bool own_samples(const ExperimentSpec& spec) {
-  return std::any_of(spec.methods.begin(), spec.methods.end(),
-                     [](const Method& method) { return method.sampler || method.samples; });
-}
-
 /// "Kinds of descriptor used, and in how many cells: maple-edge: in-network + alone (36), none (12)."
-std::string descriptors_line(const ExperimentResults& results) {
-  const std::vector<Method>& methods = results.experiment.spec.methods;
+std::string descriptors_line(const Experiment& experiment, const std::vector<CellResult>& results) {
+  const std::vector<Method>& methods = experiment.spec.methods;
   std::vector<std::string> of_methods;
   for (std::size_t m = 0; m < methods.size(); ++m) {
     std::map<std::string, std::size_t> count;
-    for (std::size_t c = 0; c < results.cells.size(); ++c) {
-      const std::string& kind = results.cells[c].descriptor;
-      if (results.experiment.cells[c].method == m && !kind.empty()) ++count[kind];
+    for (const CellResult& result : results) {
+      if (result.cell.method == m && !result.descriptor.empty()) ++count[result.descriptor];
     }
     std::vector<std::string> kinds;
     for (const auto& [kind, cells] : count) kinds.push_back(kind + " (" + std::to_string(cells) + ")");
@@ -147,12 +132,12 @@ std::string descriptors_line(const ExperimentResults& results) {
 
 /// Says, where cells use counters that callgrind simulated, that no hardware counted them. experiments/pages.py says
 /// the same of pages that were made before.
-std::string counters_note(const ExperimentResults& results) {
-  const auto using_them = std::count_if(results.cells.begin(), results.cells.end(), [](const CellResult& cell) {
-    return cell.descriptor.find("counters") != std::string::npos;
+std::string counters_note(const Experiment& experiment, const std::vector<CellResult>& results) {
+  const auto using_them = std::count_if(results.begin(), results.end(), [](const CellResult& result) {
+    return result.descriptor.find("counters") != std::string::npos;
   });
   std::size_t simulated = 0, counted = 0;
-  for (const datasets::DeviceRuntime& device : results.experiment.data.train.devices) {
+  for (const datasets::DeviceRuntime& device : experiment.data.train.devices) {
     if (!device.descriptor.has_counters()) continue;
     ++counted;
     simulated += device.descriptor.simulated() ? 1 : 0;
@@ -160,23 +145,24 @@ std::string counters_note(const ExperimentResults& results) {
   if (using_them == 0 || simulated == 0) return "";
   return "**The counters are simulated** by callgrind and not read from hardware, on " + std::to_string(simulated) +
          " of the " + std::to_string(counted) + " device-runtimes that have any. " + std::to_string(using_them) +
-         " of " + std::to_string(results.cells.size()) + " cells use them.\n\n";
+         " of " + std::to_string(results.size()) + " cells use them.\n\n";
 }
 
 }  // namespace
 
-std::string results_markdown(const ExperimentResults& results) {
-  const Experiment& experiment = results.experiment;
+std::string results_markdown(const Experiment& experiment, const std::vector<CellResult>& results) {
   const ExperimentSpec& spec = experiment.spec;
-  const json summary = summary_of(results);
-  const json& versions = results.description.at("versions");
+  const json summary = summary_of(experiment, results), versions = version_card();
+  const bool own_samples = std::any_of(spec.methods.begin(), spec.methods.end(), [](const Method& method) {
+    return method.sampler || method.samples.value_or(every_sample) != every_sample;
+  });
   const std::string last_seed = std::to_string(spec.seed_of(spec.trials - 1));
-  std::string text = "# " + markdown_escaped(spec.name) + "\n\n" + counters_note(results);
+  std::string text = "# " + markdown_escaped(spec.name) + "\n\n" + counters_note(experiment, results);
   if (!spec.description.empty()) text += spec.description + "\n\n";
-  text += "`" + command_of(spec) + "`: " + std::to_string(experiment.cells.size()) + " cells, " +
-          std::to_string(spec.trials) + (spec.trials == 1 ? " trial (seed " : " trials (seeds ") +
-          std::to_string(spec.seed) + (spec.trials == 1 ? "" : " to " + last_seed) + "); every method of a trial " +
-          (own_samples(spec) ? "that does not choose its own " : "") + "has the same samples. Data `" +
+  text += "`" + command_of(spec) + "`: " + std::to_string(results.size()) + " cells, " + std::to_string(spec.trials) +
+          (spec.trials == 1 ? " trial (seed " : " trials (seeds ") + std::to_string(spec.seed) +
+          (spec.trials == 1 ? "" : " to " + last_seed) + "); every method of a trial " +
+          (own_samples ? "that does not choose its own " : "") + "has the same samples. Data `" +
           experiment.data.sha256.substr(0, 16) + "`, tenshot " + versions.at("tenshot").get<std::string>() +
           ", LibTorch " + versions.at("libtorch").get<std::string>() + ". Each row of `results.csv` is one trial.\n\n";
   text += "Mean ± standard deviation over trials" +
@@ -185,14 +171,13 @@ std::string results_markdown(const ExperimentResults& results) {
                           : "") +
           "; the best of each target in bold, ceilings (methods that measure every architecture of the training rows) "
           "aside.\n\n";
-  text += descriptors_line(results);
+  text += descriptors_line(experiment, results);
   text += "## Share predicted within ±10 %, in percent\n\n" + table(summary, "acc10", {100, 1}) + "\n";
   text += "## Share predicted within ±5 %, in percent\n\n" + table(summary, "acc5", {100, 1}) + "\n";
   text += "## Spearman's ρ\n\n" + table(summary, "spearman", {1, 3});
   text += coverage_section(summary);
-  std::vector<std::string> notes;
-  for (const std::string& note : experiment.notes) notes.push_back(markdown_escaped(note));
-  return notes.empty() ? text : text + "\nLeft out: " + joined(notes, "; ") + ".\n";
+  if (!experiment.notes.empty()) text += "\nLeft out: " + markdown_escaped(joined(experiment.notes, "; ")) + ".\n";
+  return text;
 }
 
 }  // namespace tenshot::trainer::evaluation

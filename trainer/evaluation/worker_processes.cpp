@@ -20,21 +20,19 @@
 namespace tenshot::trainer::evaluation {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t longest_message = 4096;  ///< fits a pipe, so that a failing process never waits for its reader
 
 /// A process at work on one task; ended when it goes out of scope.
 class Worker {
  public:
-  Worker(const ProcessWork& work, std::size_t task) : work_(work), task_(task) {
+  explicit Worker(const ProcessTask& task) : task_(task) {
     int ends[2];
     if (::pipe(ends) != 0) throw Error(std::string("cannot make a pipe (") + std::strerror(errno) + ")");
     const pid_t parent = ::getpid();
     process_ = ::fork();
     if (process_ == 0) {
       ::close(ends[0]);
-      serve(work, task, ends[1], parent);
+      serve(task, ends[1], parent);
     }
     ::close(ends[1]);
     message_ = ends[0];
@@ -54,7 +52,7 @@ class Worker {
     ::close(message_);
   }
 
-  std::size_t task() const { return task_; }
+  const ProcessTask& task() const { return task_; }
 
   /// True once the process has ended; throws Error when it failed.
   bool finished() {
@@ -68,65 +66,59 @@ class Worker {
       clean_up_after(ended);
       message = "its process was ended by signal " + std::to_string(WTERMSIG(status));
     }
-    throw Error(work_.name(task_) + ": " + message);
+    throw Error(task_.name + ": " + message);
   }
 
  private:
-  [[noreturn]] static void serve(const ProcessWork& work, std::size_t task, int message, pid_t parent) {
+  [[noreturn]] static void serve(const ProcessTask& task, int message, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
     // What is sent to the whole group, by a Ctrl-C at the terminal or by timeout, is the caller's to answer.
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
     std::string text;
     try {
-      work.run(task);
+      task.run();
       ::_exit(0);
     } catch (const std::exception& error) {
       text = error.what();
     } catch (...) {
       text = "failed";
     }
-    text = text.substr(0, longest_message);
-    const ssize_t ignored = ::write(message, text.data(), text.size());
+    const ssize_t ignored = ::write(message, text.data(), std::min(text.size(), longest_message));
     ::_exit(ignored >= 0 ? 1 : 2);
   }
 
   /// Removes what a process that was killed left beside the files that it was writing.
   void clean_up_after(pid_t process) const {
     std::error_code ignored;
-    for (const fs::path& file : work_.files(task_)) fs::remove(temporary_name(file, process), ignored);
+    for (const auto& file : task_.files) std::filesystem::remove(temporary_name(file, process), ignored);
   }
 
-  const ProcessWork& work_;
-  std::size_t task_;
+  const ProcessTask& task_;
   pid_t process_ = -1;
   int message_ = -1;
 };
 
 }  // namespace
 
-void run_in_processes(const ProcessWork& work) {
-  constexpr auto pause = std::chrono::milliseconds(5);
+void run_in_processes(const std::vector<ProcessTask>& tasks, int jobs,
+                      const std::function<void(const ProcessTask&)>& on_finished, const std::function<bool()>& go_on) {
   std::list<Worker> workers;
-  std::size_t next = 0;
-  while (next < work.tasks || !workers.empty()) {
-    if (work.go_on && !work.go_on())
-      throw Interrupted("stopped; what was finished is kept, and the same call resumed goes on from there");
-    while (next < work.tasks && workers.size() < static_cast<std::size_t>(std::max(work.jobs, 1))) {
-      workers.emplace_back(work, next++);
+  auto next = tasks.begin();
+  while (next != tasks.end() || !workers.empty()) {
+    if (!go_on()) throw Interrupted("stopped; what was finished is kept, and the same call resumed goes on from there");
+    while (next != tasks.end() && workers.size() < static_cast<std::size_t>(std::max(jobs, 1))) {
+      workers.emplace_back(*next++);
     }
-    bool any = false;
-    for (auto worker = workers.begin(); worker != workers.end();) {
-      if (!worker->finished()) {
-        ++worker;
-        continue;
-      }
-      any = true;
-      const std::size_t task = worker->task();
-      worker = workers.erase(worker);
-      if (work.on_finished) work.on_finished(task);
+    auto worker = workers.begin();
+    while (worker != workers.end() && !worker->finished()) ++worker;
+    if (worker == workers.end()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      continue;
     }
-    if (!any) std::this_thread::sleep_for(pause);
+    const ProcessTask& finished = worker->task();
+    workers.erase(worker);
+    on_finished(finished);
   }
 }
 

@@ -13,8 +13,7 @@
 namespace tenshot::trainer {
 namespace {
 
-// Fields of protocol buffers (protobuf.dev, "Encoding"), and their numbers in onnx.proto: what predicts needs neither
-// library.
+// Fields of protocol buffers (protobuf.dev, "Encoding"), numbered as in onnx.proto: what predicts needs no library.
 
 std::string field(int number, std::uint64_t value, std::uint64_t wire_type = 0) {
   std::string bytes;
@@ -67,15 +66,6 @@ std::string value_info(const std::string& name, std::uint64_t columns) {
   return field(1, name) + field(2, field(1, field(1, float_type) + field(2, shape)));
 }
 
-std::string opset(const std::string& domain, std::uint64_t version) {
-  return field(8, field(1, domain) + field(2, version));
-}
-
-/// Nodes that make an output [N] in 32 bits of a value [N, 1].
-std::string output_of(const std::string& value, const std::string& name) {
-  return node("Reshape", {value, "flat"}, name + "_flat") + node("Cast", {name + "_flat"}, name, float_type);
-}
-
 /// Adds the bounds, and gives the names of the latency, which is NaN where they are useless, and of both.
 std::vector<std::string> with_bounds(const ExportedFormula& exported, Formula& formula, double confidence) {
   const FormulaValue latency(formula, exported.latency, 1), deviation(formula, exported.deviation, 1);
@@ -99,15 +89,20 @@ ExportedFormula exported_of(const Predictor& predictor) {
 
 }  // namespace
 
-std::string onnx_model(const ExportedFormula& exported, const nasbench::NetworkSpace& space, const nlohmann::json& card,
-                       double confidence) {
+void export_torchscript(const Predictor& predictor, const std::filesystem::path& path) {
+  write_file_atomically(path, torchscript(exported_of(predictor), predictor.space(), predictor.to_archive().card));
+}
+
+void export_onnx(const Predictor& predictor, const std::filesystem::path& path, double confidence) {
+  const nlohmann::json card = predictor.to_archive().card;
+  const ExportedFormula exported = exported_of(predictor);
   if (!(confidence > 0 && confidence < 1)) {
     throw InputError("confidence " + shortest(confidence) + ": expected a number between 0 and 1, such as 0.9");
   }
   Formula formula = exported.formula;
   std::vector<std::string> values = {exported.latency};
   if (!exported.deviation.empty()) values = with_bounds(exported, formula, confidence);
-  const Quantity quantity = get_quantity(card);
+  const Quantity quantity = predictor.quantity();
   const std::vector<std::string> names = {column(quantity), column("lower", quantity), column("upper", quantity)};
   std::string graph = node("Cast", {"encoding"}, "x", formula.doubles ? double_type : float_type);
   for (Formula::Step step : formula.steps) {
@@ -115,31 +110,26 @@ std::string onnx_model(const ExportedFormula& exported, const nasbench::NetworkS
     const bool of_rows = step.operation == "GatherRows";
     graph += node(of_rows ? "Gather" : step.operation, step.operands, step.result, of_rows ? 0 : 1);
   }
-  for (std::size_t i = 0; i < values.size(); ++i) graph += output_of(values[i], names[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) {  // outputs [N] in 32 bits of values [N, 1]
+    graph += node("Reshape", {values[i], "flat"}, names[i] + "_flat");
+    graph += node("Cast", {names[i] + "_flat"}, names[i], float_type);
+  }
   graph += field(2, "tenshot_predictor");
   for (const Formula::Constant& constant : formula.constants) graph += initializer(constant, formula.doubles);
   graph += initializer({"flat", 0, 1, {-1}, true}, false);
   graph += field(11, value_info("encoding", static_cast<std::uint64_t>(formula.width)));
   for (std::size_t i = 0; i < values.size(); ++i) graph += field(12, value_info(names[i], 0));
-  std::string model = field(1, 8) + field(2, "tenshot") + opset("", 17) + field(7, graph);
+  const std::string opset = field(8, field(1, "") + field(2, 17));
+  std::string model = field(1, 8) + field(2, "tenshot") + opset + field(7, graph);
   const auto add = [&](const char* key, const std::string& text) {
     model += field(14, field(1, key) + field(2, text));
   };
   add("card", card.dump());
   if (values.size() > 1) add("confidence", shortest(confidence));
-  if (const nasbench::SearchSpace* decided = space.search_space()) {
+  if (const nasbench::SearchSpace* decided = predictor.space().search_space()) {
     add("decisions", nlohmann::json(decided->decisions()).dump());
   }
-  return model;
-}
-
-void export_torchscript(const Predictor& predictor, const std::filesystem::path& path) {
-  write_file_atomically(path, torchscript(exported_of(predictor), predictor.space(), predictor.to_archive().card));
-}
-
-void export_onnx(const Predictor& predictor, const std::filesystem::path& path, double confidence) {
-  const nlohmann::json card = predictor.to_archive().card;
-  write_file_atomically(path, onnx_model(exported_of(predictor), predictor.space(), card, confidence));
+  write_file_atomically(path, model);
 }
 
 }  // namespace tenshot::trainer

@@ -26,18 +26,16 @@ namespace tenshot::trainer {
 ///   predictor.predict(["|nor_conv_3x3~0|+|none~0|skip_connect~1|+|skip_connect~0|none~1|avg_pool_3x3~2|"])
 std::string torchscript(const ExportedFormula& exported, const NetworkSpace& space, const nlohmann::json& card);
 
-/// The content of one ONNX file (opset 17), for ONNX Runtime in any language:
+/// Writes that file of a predictor; needs LibTorch. Throws InputError for kinds without a formula, FileError.
+void export_torchscript(const Predictor& predictor, const std::filesystem::path& path);
+
+/// Writes one ONNX file (opset 17), for ONNX Runtime in any language:
 ///   encoding: float32 [N, width] -> latency_ms: float32 [N]
 /// and from predictors that have intervals lower_ms and upper_ms, the bounds of this confidence, where NaN in all three
 /// stands for a network that they refuse. Of another quantity the outputs have its names: energy_mj. The encoding is
 /// one-hot, in the order of the space's decisions, or of networks by name what `tenshot network features` writes.
 /// Metadata: "card", "confidence", and "decisions", how many options each has.
-/// Throws InputError unless the confidence is in (0, 1).
-std::string onnx_model(const ExportedFormula& exported, const NetworkSpace& space, const nlohmann::json& card,
-                       double confidence);
-
-/// Write the two of a predictor; the first needs LibTorch. Throw InputError for kinds without a formula, FileError.
-void export_torchscript(const Predictor& predictor, const std::filesystem::path& path);
+/// Throws InputError for kinds without a formula, and unless the confidence is in (0, 1); FileError.
 void export_onnx(const Predictor& predictor, const std::filesystem::path& path, double confidence = 0.9);
 
 }  // namespace tenshot::trainer

@@ -7,6 +7,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/vector_loops.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/networks/formula.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -21,14 +22,11 @@ constexpr Range weights{-1e9, 1e9};
 /// The outputs of rows of inputs, of which `block(begin, rows)` gives at most `block_rows` at a time.
 template <class Block>
 std::vector<float> outputs_of(const std::vector<DenseLayer>& layers, std::size_t rows, Block block) {
-  std::vector<std::vector<float>> turned_weights, activations;  // weights as [inputs, outputs]
+  std::vector<DenseLayer::Matrix> turned_weights;
+  std::vector<std::vector<float>> activations;
   for (const DenseLayer& layer : layers) {
-    const auto inputs = static_cast<std::size_t>(layer.inputs), outputs = static_cast<std::size_t>(layer.outputs);
-    std::vector<float>& turned = turned_weights.emplace_back(inputs * outputs);
-    for (std::size_t o = 0; o < outputs; ++o) {
-      for (std::size_t i = 0; i < inputs; ++i) turned[i * outputs + o] = layer.weight[o * inputs + i];
-    }
-    activations.emplace_back(block_rows * outputs);
+    turned_weights.emplace_back(layer.matrix().transpose());
+    activations.emplace_back(block_rows * static_cast<std::size_t>(layer.outputs));
   }
   std::vector<float> found;
   found.reserve(rows);
@@ -138,12 +136,7 @@ std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& pr
 nlohmann::json to_document(const FeedForward& network) {
   nlohmann::json layers = nlohmann::json::array();
   for (const DenseLayer& layer : network.layers) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (int o = 0; o < layer.outputs; ++o) {
-      const auto begin = layer.weight.begin() + static_cast<std::ptrdiff_t>(o) * layer.inputs;
-      rows.push_back(std::vector<float>(begin, begin + layer.inputs));
-    }
-    layers.push_back({{"weight", rows}, {"bias", layer.bias}});
+    layers.push_back({{"weight", rows_of(layer.matrix().cast<double>())}, {"bias", layer.bias}});
   }
   return {{"scale_ms", network.scale_ms},
           {"floor_ms", network.floor_ms},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -15,11 +16,13 @@ struct DenseLayer {
   int outputs = 0;
   std::vector<float> weight;  ///< [outputs, inputs], row-major
   std::vector<float> bias;    ///< [outputs]
+
+  using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Eigen::Map<const Matrix> matrix() const { return {weight.data(), outputs, inputs}; }
 };
 
 /// A predictor that is a feed-forward network over the one-hot encoding alone: what remains of a network once the
-/// device is known and its descriptor is folded into the first layer. latency_ms = max(floor, scale · network(x)), or
-/// max(floor, scale · exp(network(x))).
+/// device is known and its descriptor is folded into the first layer. latency_ms = max(floor, scale · network(x)).
 struct FeedForward {
   std::vector<DenseLayer> layers;  ///< ReLU between them; the first takes the encoding, the last has one output
   double scale_ms = 1;

@@ -1,13 +1,10 @@
 #include "trainer/networks/feed_forward_predictor.h"
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/number_text.h"
 #include "trainer/core/archive_reader.h"
-#include "trainer/core/knowledge.h"
-#include "trainer/core/part_vocabulary.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
@@ -32,28 +29,20 @@ Remark remark_on(const datasets::Fleet& fleet) {
 class FeedForwardPredictor : public Predictor {
  public:
   FeedForwardPredictor(FeedForward network, nlohmann::json card)
-      : network_(std::move(network)),
-        card_(std::move(card)),
-        kind_(card_.at("predictor").get<std::string>()),
-        space_(nasbench::search_space(get_space(card_))) {}
+      : Predictor(std::move(card)), network_(std::move(network)), space_(nasbench::search_space(get_space(card_))) {}
 
-  std::string_view kind() const override { return kind_; }
   const SearchSpace& space() const override { return space_; }
-  Quantity quantity() const override { return get_quantity(card_); }
   std::vector<Remark> explanation() const override { return explanation_of(card_); }
 
   Predictions predict(const std::vector<Architecture>& architectures, double) const override {
     return {evaluate(network_, space_, architectures), {}, {}};
   }
 
-  Archive to_archive() const override {
-    Archive archive;
-    archive.card = card_;
+  void put_weights(Archive& archive) const override {
     archive.card["scale_ms"] = network_.scale_ms;
     archive.card["floor_ms"] = network_.floor_ms;
     if (network_.logarithmic) archive.card["logarithmic"] = true;
     put_layers(archive, "layer", network_.layers);
-    return archive;
   }
 
   ExportedFormula formula() const override {
@@ -63,10 +52,8 @@ class FeedForwardPredictor : public Predictor {
     formula.doubles = false;
     FormulaValue x = encoding_of(formula);
     for (const DenseLayer& layer : network_.layers) {
-      using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-      const Eigen::Map<const RowMajor> weight(layer.weight.data(), layer.outputs, layer.inputs),
-          bias(layer.bias.data(), 1, layer.outputs);
-      const FormulaValue weights = constant(formula, weight.cast<double>().transpose());
+      const Eigen::Map<const Eigen::RowVectorXf> bias(layer.bias.data(), layer.outputs);
+      const FormulaValue weights = constant(formula, layer.matrix().cast<double>().transpose());
       x = apply("Gemm", {x, weights, constant(formula, bias.cast<double>())}, layer.outputs);
       if (&layer != &network_.layers.back()) x = apply("Relu", {x}, layer.outputs);
     }
@@ -74,22 +61,16 @@ class FeedForwardPredictor : public Predictor {
     return exported;
   }
 
-  nlohmann::json to_document() const override {
-    nlohmann::json document = {{"format", "tenshot.predictor/1"},
-                               {"card", card_},
-                               {"strings", strings_document(space_)},
-                               {"encoding", {{"one_hot_of", space_.decisions()}}},
-                               {"computes", std::string("latency_ms = max(floor_ms, scale_ms * ") +
-                                                (network_.logarithmic ? "exp(network(one_hot))" : "network(one_hot)") +
-                                                "); ReLU between layers"},
-                               {"network", trainer::to_document(network_)}};
-    return document_of(quantity(), std::move(document));
+  nlohmann::json numbers() const override {
+    return {{"encoding", {{"one_hot_of", space_.decisions()}}},
+            {"computes", std::string("latency_ms = max(floor_ms, scale_ms * ") +
+                             (network_.logarithmic ? "exp(network(one_hot))" : "network(one_hot)") +
+                             "); ReLU between layers"},
+            {"network", trainer::to_document(network_)}};
   }
 
  private:
   FeedForward network_;
-  nlohmann::json card_;
-  std::string kind_;
   const SearchSpace& space_;
 };
 
@@ -110,39 +91,47 @@ std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
   return feed_forward_predictor(std::move(network), archive.card);
 }
 
-nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed,
-                              const std::string& pool_sha256) {
+nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed) {
   const Quantity quantity = adapted_quantity(model.pool(), set.quantity);
   nlohmann::json measured = nlohmann::json::array();
   const NetworkSpace& space = *model.pool().space;
   for (std::size_t i = 0; i < set.architectures.size(); ++i) {
     measured.push_back({{"architecture", space.format(set.architectures[i])}, {"latency_ms", set.latency_ms[i]}});
   }
-  nlohmann::json devices = nlohmann::json::array();
-  for (const datasets::DeviceRuntime& device : model.pool().devices) devices.push_back(device.id);
-  const Knowledge* knowledge = model.knowledge();
-  std::string hash = knowledge != nullptr ? knowledge->pool_sha256 : pool_sha256;
-  if (hash.empty()) hash = datasets::content_hash(model.pool());
   nlohmann::json card = {{"content", "predictor"},
                          {"predictor", model.kind()},
                          {"versions", version_card()},
                          {"seed", seed},
-                         {"pool", {{"content_sha256", hash}, {"devices", devices}}},
                          {"adaptation_set", measured}};
+  card["pool"] = {{"content_sha256", model.pool_sha256()}, {"devices", datasets::device_ids(model.pool())}};
   put_quantity(card, quantity);
   if (!set.conditions.empty()) card["conditions"] = set.conditions;
   if (set.fleet) put_explanation(card, quantity, {remark_on(*set.fleet)});
   std::vector<Architecture> known;  // of networks, a predictor carries those of the pool and those that were measured
   if (space.search_space() == nullptr) {
-    known = datasets::latency_matrix(model.pool()).architectures;
-    const auto measured_too = [&](const Architecture& a) {
-      return std::find(set.architectures.begin(), set.architectures.end(), a) != set.architectures.end();
-    };
-    known.erase(std::remove_if(known.begin(), known.end(), measured_too), known.end());
+    const std::vector<Architecture> of_pool = datasets::latency_matrix(model.pool()).architectures;
+    known = not_measured(space, of_pool, set.architectures, of_pool.size());
     // The last of one name is the one that the name means: what was measured.
     known.insert(known.end(), set.architectures.begin(), set.architectures.end());
   }
   put_space(card, space, known);
+  return card;
+}
+
+nlohmann::json known_device_card(const PoolModel& model, const OwnFits& fits, std::size_t device, std::uint64_t seed) {
+  nlohmann::json card = predictor_card(model, {}, seed);
+  const OwnFit& fit = fits.devices[device];
+  card["known_device"] = model.pool().devices[device].id;
+  std::string text = "No measurement of yours: " + model.pool().devices[device].id + " as learned from " +
+                     counted(fit.networks, "network");
+  if (const Knowledge* knowledge = model.knowledge()) {
+    text += " of " + knowledge->sources[knowledge->source_of[device]].name;
+  }
+  if (std::isfinite(fit.within_10)) {
+    text += "; of networks left out, " + whole_percent(fit.within_10) + " were predicted within ±10 % and " +
+            whole_percent(fit.within_20) + " within ±20 %";
+  }
+  put_explanation(card, get_quantity(card), {{text}});
   return card;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -16,9 +17,10 @@ std::unique_ptr<Predictor> feed_forward_predictor(FeedForward network, nlohmann:
 /// Throws FormatError.
 std::unique_ptr<Predictor> load_feed_forward(const Archive& archive);
 
-/// What every adapted predictor's card holds: content, predictor, space, versions, the adaptation set, the pool's hash
-/// and devices, the seed. `pool_sha256` is the pool's content_hash, where the caller keeps it.
-nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed,
-                              const std::string& pool_sha256 = {});
+/// What every adapted predictor's card holds: content, predictor, space, versions, the adaptation set, pool and seed.
+nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed);
+/// The same of a device-runtime of the pool that was never measured here. It tells how many networks the device was
+/// learned from, of which source, and how well networks that were left out were predicted.
+nlohmann::json known_device_card(const PoolModel& model, const OwnFits& fits, std::size_t device, std::uint64_t seed);
 
 }  // namespace tenshot::trainer

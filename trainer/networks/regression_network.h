@@ -8,8 +8,7 @@
 
 namespace tenshot::trainer {
 
-/// A row-major matrix of someone else's numbers, only read; as an operand it stands for its transpose where that is
-/// said.
+/// A row-major matrix of someone else's numbers, only read; as an operand, or its transpose where that is said.
 struct MatrixOperand {
   const float* values = nullptr;
   std::int64_t rows = 0;  ///< in memory
@@ -34,7 +33,6 @@ enum class Loss {
   smooth_l1  ///< z²/2 up to |z| = 1, |z| − ½ beyond (Huber 1964): a few large errors do not decide
 };
 
-/// Samples to train on.
 struct TrainingSet {
   int width = 0;
   std::vector<float> inputs;   ///< [rows, width]

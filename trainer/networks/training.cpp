@@ -50,8 +50,7 @@ double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOpt
         "training needs at least one epoch, a batch of at least one, a positive learning rate and a weight decay of at "
         "least 0");
   }
-  const LibTorchThreads threads(control.threads);
-  const FlushedDenormals flushed;
+  const LibTorchTraining threads(control.threads);
   TrainingState state = find_training_state(fingerprint, control.state_file);
   try {
     if (state.done > 0) network.restore(state.adam);
@@ -69,11 +68,9 @@ double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOpt
       throw Error("training diverged in epoch " + std::to_string(state.done) +
                   " (the loss is not finite); use a smaller learning rate");
     }
-    if (!control.state_file.empty()) {
-      save_training_state({network.state(), state.done, state.loss}, fingerprint, control.state_file);
-    }
+    save_training_state({network.state(), state.done, state.loss}, fingerprint, control.state_file);
     const double seconds_left = seconds_since(start) / (state.done - done_before) * (options.epochs - state.done);
-    report_progress(control, {state.done, options.epochs, state.loss, seconds_left}, "epoch");
+    report_progress(control, {state.done, options.epochs, state.loss, seconds_left}, "epoch", [] {});
   }
   return state.loss;
 }

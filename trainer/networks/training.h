@@ -25,9 +25,8 @@ struct FitOptions {
 /// depend on nothing but the epoch, so that resumed training sees what uninterrupted training would have.
 using EpochSamples = std::function<const TrainingSet&(int epoch)>;
 
-/// Trains `network` for `options.epochs` epochs over shuffled batches, the learning rate falling along half a cosine
-/// from learning_rate to 0 (Loshchilov and Hutter, ICLR 2017, without restarts). Returns the mean loss of the last
-/// epoch.
+/// Trains `network` for `options.epochs` epochs over shuffled batches, the learning rate falling to 0 along half a
+/// cosine (Loshchilov and Hutter, ICLR 2017, without restarts). Returns the mean loss of the last epoch.
 ///
 /// After every epoch the state is saved in control.state_file, where a later call with the same `fingerprint` (of data
 /// and options) finds it and goes on; another fingerprint's state is overwritten. The file of a finished training stays
@@ -44,8 +43,7 @@ struct TrainingState {
   double best_score = -1e9;
 };
 
-/// `fingerprint` is of the data and options that the training depends on. Nothing is saved where `file` is empty.
-/// Throws FileError.
+/// `fingerprint` is of all that the training depends on. Nothing is saved where `file` is empty. Throws FileError.
 void save_training_state(const TrainingState& state, const std::string& fingerprint, const std::filesystem::path& file);
 
 /// What an earlier call left, or a state before the first epoch: an unfinished state that cannot be read or belongs to
@@ -54,8 +52,7 @@ TrainingState find_training_state(const std::string& fingerprint, const std::fil
 
 /// Tells control.on_epoch how far the training is. Where that says stop before the end, calls `save` and throws
 /// Interrupted. `what` is counted: "epoch" or "episode".
-void report_progress(
-    const TrainingControl& control, const TrainingProgress& now, const std::string& what,
-    const std::function<void()>& save = [] {});
+void report_progress(const TrainingControl& control, const TrainingProgress& now, const std::string& what,
+                     const std::function<void()>& save);
 
 }  // namespace tenshot::trainer

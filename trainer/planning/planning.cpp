@@ -1,14 +1,13 @@
 #include "trainer/planning/planning.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "nasbench/support/error.h"
 #include "sampling/architectures/information.h"
 #include "sampling/architectures/sampler.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/knowledge.h"
-#include "trainer/predictors/operators/costs_prior.h"
+#include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
@@ -17,9 +16,12 @@ namespace {
 
 constexpr const char* by_information = "information";
 
-using ArchitectureSet = std::unordered_set<Architecture, nasbench::ArchitectureHash>;
+using nasbench::ArchitectureSet;
 
 std::vector<Architecture> candidates_of(const datasets::Pool& pool, const PlanRequest& request) {
+  if (request.measured.architectures.size() != request.measured.latency_ms.size()) {
+    throw InputError("planning after measurements needs a latency for each of them");
+  }
   if (!request.candidates.empty()) return request.candidates;
   std::vector<Architecture> known = known_architectures(pool);
   // A plan names networks: of two with one name, it can only mean one.
@@ -34,7 +36,7 @@ std::vector<Architecture> plan_by_ranking(const datasets::Pool& pool, const Expe
   Rng rng(request.seed);
   sampling::Candidates candidates;
   candidates.architectures = candidates_of(pool, request);
-  std::unordered_map<Architecture, std::size_t, nasbench::ArchitectureHash> index_of;
+  nasbench::ArchitectureMap<std::size_t> index_of;
   for (std::size_t i = 0; i < candidates.architectures.size(); ++i) index_of.emplace(candidates.architectures[i], i);
   for (const Architecture& architecture : request.measured.architectures) {
     const auto [place, added] = index_of.emplace(architecture, candidates.architectures.size());
@@ -52,11 +54,9 @@ std::vector<Architecture> plan_by_ranking(const datasets::Pool& pool, const Expe
 
 std::vector<Architecture> plan_by_information(const datasets::Pool& pool, const PlanningPrior& prior,
                                               const PlanRequest& request) {
-  const NetworkSpace& space = *pool.space;
-  std::vector<Architecture> connected;
-  for (const Architecture& architecture : candidates_of(pool, request)) {
-    if (space.connected(architecture)) connected.push_back(architecture);
-  }
+  std::vector<Architecture> connected = candidates_of(pool, request);
+  const auto is_apart = [&](const Architecture& architecture) { return !pool.space->connected(architecture); };
+  connected.erase(std::remove_if(connected.begin(), connected.end(), is_apart), connected.end());
   const ArchitectureSet measured(request.measured.architectures.begin(), request.measured.architectures.end());
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < connected.size(); ++i) {
@@ -76,11 +76,6 @@ std::vector<Architecture> plan_by_information(const datasets::Pool& pool, const 
   return chosen;
 }
 
-void require_latencies(const PlanRequest& request) {
-  if (request.measured.architectures.size() == request.measured.latency_ms.size()) return;
-  throw InputError("planning after measurements needs a latency for each of them");
-}
-
 }  // namespace
 
 bool chooses_by_prior(const std::string& sampler) { return sampler == by_information; }
@@ -97,7 +92,6 @@ std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool) 
 }
 
 std::vector<Architecture> plan(const datasets::Pool& pool, const PlanningPrior* prior, const PlanRequest& request) {
-  require_latencies(request);
   const auto needed = [prior]() -> const PlanningPrior& {
     if (prior == nullptr) throw InputError("planning needs the planning prior of the pool");
     return *prior;
@@ -112,7 +106,6 @@ std::vector<Architecture> plan(const PoolModel& model, const PlanRequest& reques
     const std::shared_ptr<const PlanningPrior> own = model.planning_prior();
     return plan(model.pool(), (own != nullptr ? own : planning_prior(model.pool())).get(), request);
   }
-  require_latencies(request);
   const auto expected = [&](const auto& architectures) { return model.predict_pool(architectures); };
   return plan_by_ranking(model.pool(), expected, request);
 }

@@ -18,7 +18,6 @@
 #include "trainer/predictors/maple_edge/maple_edge.h"
 #include "trainer/predictors/operators/operators_model.h"
 #include "trainer/predictors/structured/structured_model.h"
-#include "trainer/predictors/transfer/transfer.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -41,35 +40,11 @@ PredictorRow learned(PredictorRow row, const Declaration<Settings>& declaration,
 
 /// A predictor that has no settings, and is made from its pool when it is trained and when it is loaded.
 template <class Make>
-PredictorRow made(const char* name, const char* meaning, Make make, PredictorRow::LoadPredictor load_predictor) {
+PredictorRow made(const char* name, const char* meaning, Make make, PredictorRow::LoadPredictor load_predictor,
+                  bool needs_decisions = true) {
   PredictorRow row{name, meaning, [make](const Archive& archive) { return make(get_pool(archive)); }, load_predictor};
   row.train = [make](const datasets::Pool& pool, const nlohmann::json&, const TrainingControl&) { return make(pool); };
-  return row;
-}
-
-PredictorRow structured_row() {
-  PredictorRow row =
-      learned({"structured",
-               "operator costs and the runtime's execution structure, with intervals (the default for nasbench201)",
-               load_structured, load_structured_predictor},
-              declared(StructuredSettings()),
-              [](const auto& pool, const auto& settings, const auto&) { return train_structured(pool, settings); });
-  row.richest_descriptor = "in-network";
-  row.keeps_knowledge = true;
-  row.adapt_options = {"like"};
-  return row;
-}
-
-PredictorRow operators_row() {
-  PredictorRow row =
-      learned({"operators", "costs of each kind of operator, with intervals (the default for every other space)",
-               load_operators, load_operators_predictor},
-              declared(OperatorsSettings()),
-              [](const auto& pool, const auto& settings, const auto&) { return train_operators(pool, settings); });
-  row.needs_decisions = false;
-  row.keeps_knowledge = true;
-  row.adapt_options = {"like", "operators", "runtime"};
-  row.adapt_keys = {"profiled"};
+  row.needs_decisions = needs_decisions;
   return row;
 }
 
@@ -77,23 +52,41 @@ PredictorRow network_row(const char* name, const char* meaning, PredictorRow::Lo
                          const Declaration<MapleEdgeSettings>& declaration, decltype(train_maple_edge)* train,
                          const char* richest_descriptor = "counters") {
   PredictorRow row = learned({name, meaning, load_model, load_feed_forward}, declaration, train);
-  row.richest_descriptor = richest_descriptor;
   row.adapt_options = {"clones", "mode"};
   row.adapt_keys = {"clones", "mode", "ensemble"};
+  row.richest_descriptor = richest_descriptor;
   return row;
 }
 
 PredictorRow linear_row(const char* name, const char* meaning, bool needs_decisions = false) {
   const auto make = [name](const datasets::Pool& pool) { return make_linear_peer(name, pool); };
-  PredictorRow row = made(name, meaning, make, load_linear_predictor);
-  row.needs_decisions = needs_decisions;
-  return row;
+  return made(name, meaning, make, load_linear_predictor, needs_decisions);
 }
 
 std::vector<PredictorRow> make_registry() {
   return {
-      structured_row(),
-      operators_row(),
+      learned({"structured",
+               "operator costs and the runtime's execution structure, with intervals (the default for nasbench201)",
+               load_structured,
+               load_structured_predictor,
+               {"like"},
+               {},
+               "in-network",
+               /*needs_decisions=*/true,
+               /*keeps_knowledge=*/true},
+              declared(StructuredSettings()),
+              [](const auto& pool, const auto& settings, const auto&) { return train_structured(pool, settings); }),
+      learned({"operators",
+               "costs of each kind of operator, with intervals (the default for every other space)",
+               load_operators,
+               load_operators_predictor,
+               {"like", "operators", "runtime"},
+               {"profiled"},
+               "counters",
+               /*needs_decisions=*/false,
+               /*keeps_knowledge=*/true},
+              declared(OperatorsSettings()),
+              [](const auto& pool, const auto& settings, const auto&) { return train_operators(pool, settings); }),
       network_row("maple-edge", "the regression network of MAPLE-Edge, taught by simulated devices",
                   load_simulated_network, simulated_options, train_simulated_network, "in-network"),
       network_row("maple-edge-plain", "the same network taught by the pool alone, as in the paper", load_maple_edge,
@@ -126,12 +119,11 @@ const PredictorRow* find_row(const std::string& name) {
 
 /// What the cards of all predictors say alike, and what reports read. Throws FormatError.
 void require_predictor_card(const JsonField& card) {
-  constexpr std::size_t many = 10'000'000;
   card.at("space").text();
   const NetworkSpace& space = get_space(card.json());
   get_quantity(card.json());
   if (const auto measured = card.find("adaptation_set")) {
-    for (const JsonField& row : measured->list(many)) {
+    for (const JsonField& row : measured->list()) {
       row.at("latency_ms").number(positive);
       try {
         space.parse(row.at("architecture").text());
@@ -140,15 +132,15 @@ void require_predictor_card(const JsonField& card) {
       }
     }
   }
-  if (const auto pool = card.find("pool")) pool->at("devices").texts(many);
+  if (const auto pool = card.find("pool")) pool->at("devices").texts();
   if (const auto verdict = card.find("verdict")) verdict->at("within_percent").number(not_negative);
   if (const auto conditions = card.find("conditions")) {
-    for (const JsonField& row : conditions->list(many)) {
+    for (const JsonField& row : conditions->list()) {
       if (row.texts(2).size() != 2) row.fail("a name and a value");
     }
   }
   const auto explanation = card.find("explanation");
-  if (explanation && !explanation->json().is_string()) explanation->texts(many);
+  if (explanation && !explanation->json().is_string()) explanation->texts();
 }
 
 /// Runs `load` so that whatever is wrong with a card that passed its checksum names the file.
@@ -227,6 +219,7 @@ std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datas
     if (std::any_of(row.settings.begin(), row.settings.end(), is_it)) continue;
     throw InputError("'" + name + "' has no setting '" + excerpt(item.key()) + "'");
   }
+  if (pool.devices.empty()) throw InputError("the pool has no devices to train on");
   return row.train(pool, settings, control);
 }
 

@@ -15,16 +15,20 @@
 
 namespace tenshot::trainer {
 
-/// One predictor as the program knows it. Adding a predictor is adding a row to the table in registry.cpp; nothing
-/// else tests a predictor's name.
+/// A predictor as the program knows it. Adding one is adding a row to the table in registry.cpp: nothing else names it.
 struct PredictorRow {
   using LoadModel = std::function<std::unique_ptr<PoolModel>(const Archive& archive)>;
   using LoadPredictor = std::unique_ptr<Predictor> (*)(const Archive& archive);
 
   std::string name;
-  std::string meaning;                     ///< one line for `--help`
-  LoadModel load_model = nullptr;          ///< from a pool checkpoint
-  LoadPredictor load_predictor = nullptr;  ///< from a predictor file
+  std::string meaning;                          ///< one line for `--help`
+  LoadModel load_model = nullptr;               ///< from a pool checkpoint
+  LoadPredictor load_predictor = nullptr;       ///< from a predictor file
+  std::vector<std::string> adapt_options = {};  ///< options of `tenshot adapt` that only some predictors have
+  std::vector<std::string> adapt_keys = {};     ///< the same of an experiment's method (trainer/evaluation/spec.h)
+  std::string richest_descriptor = "counters";  ///< what of a descriptor it can use at most
+  bool needs_decisions = true;   ///< false where networks by name will do (nasbench::NetworkSpace::composed)
+  bool keeps_knowledge = false;  ///< whether its checkpoints may leave the pool's rows out (PoolModel::without_rows)
   /// What training can be told: keys of an experiment, options of `tenshot train`.
   std::vector<OptionText> settings = {};
   /// All settings, the default where `given` says nothing. Throws BadOption.
@@ -35,11 +39,6 @@ struct PredictorRow {
   std::function<std::unique_ptr<PoolModel>(const datasets::Pool& pool, const nlohmann::json& settings,
                                            const TrainingControl& control)>
       train = nullptr;
-  std::vector<std::string> adapt_options = {};  ///< options of `tenshot adapt` that only some predictors have
-  std::vector<std::string> adapt_keys = {};     ///< the same of an experiment's method (trainer/evaluation/spec.h)
-  std::string richest_descriptor = "counters";  ///< what of a descriptor it can use at most
-  bool needs_decisions = true;   ///< false where networks by name will do (nasbench::NetworkSpace::composed)
-  bool keeps_knowledge = false;  ///< whether its checkpoints may leave the pool's rows out (PoolModel::without_rows)
 
   bool adapts_by(const std::string& option) const;  ///< whether it is among adapt_options
 };
@@ -50,8 +49,7 @@ const std::vector<PredictorRow>& predictor_registry();
 /// Names of the predictors that are trained on a pool, in the registry's order.
 std::vector<std::string> predictor_names();
 
-/// The predictor that `tenshot train` takes for a pool of `space` unless told otherwise: `structured` where execution
-/// structures are known, else `operators`.
+/// The default of `tenshot train`: `structured` where execution structures of the space are known, else `operators`.
 std::string default_predictor(const nasbench::NetworkSpace& space);
 
 /// The row of the predictor called `name`. Throws InputError that lists the names.

@@ -1,7 +1,6 @@
 #include "trainer/predictors/verdict.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +9,7 @@
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers_below.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
@@ -129,6 +129,7 @@ std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Arc
   result.warnings = static_cast<std::size_t>(
       std::count_if(explanation.begin(), explanation.end(), [](const Remark& remark) { return remark.warns; }));
   result.trust = trust(result.half_width, result.warnings > 0);
+  if (measured.empty()) return result;
   const auto next =
       next_measurements(predictor, not_measured(predictor.space(), judged, measured, planned_among), more_measurements);
   if (next) result.further = result.half_width * next->narrowing();
@@ -168,9 +169,7 @@ std::string in_words(const Verdict& verdict) {
 }
 
 nlohmann::json to_json(const Verdict& verdict) {
-  std::string trust(word(verdict.trust));
-  trust.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(trust.front())));
-  nlohmann::json json = {{"trust", trust},
+  nlohmann::json json = {{"trust", lower_case(std::string(word(verdict.trust)))},
                          {"within_percent", 100 * verdict.half_width},
                          {"measurements", verdict.measurements},
                          {"warnings", verdict.warnings}};
@@ -197,25 +196,22 @@ std::optional<std::size_t> measurements_until(double wanted, const Verdict& verd
   return enough;
 }
 
-std::vector<std::string> notes_on_unfamiliar(const Predictor& predictor,
-                                             const std::vector<Architecture>& architectures) {
+std::vector<std::string> notes_on(const Predictor& predictor, const std::vector<Architecture>& architectures) {
+  const bool by_name = &predictor.space() == &nasbench::networks();
   const std::vector<Unfamiliar> unfamiliar = predictor.unfamiliar(architectures);
-  std::vector<std::string> notes;
+  std::vector<std::string> read, far;
+  for (std::size_t i = 0; by_name && i < architectures.size(); ++i) {
+    const nasbench::NamedNetwork& network = nasbench::named_network(architectures[i]);
+    for (const std::string& remark : network.remarks) read.push_back(network.name + ": " + remark);
+  }
   for (std::size_t i = 0; i < unfamiliar.size(); ++i) {
-    std::string note = note_on(predictor.space().format(architectures[i]), unfamiliar[i]);
-    if (!note.empty()) notes.push_back(std::move(note));
+    const std::string note = note_on(predictor.space().format(architectures[i]), unfamiliar[i]);
+    if (!note.empty()) far.push_back(note);
   }
-  return first_notes(std::move(notes), "as far from the pool as these", " networks");
-}
-
-std::vector<std::string> notes_on_reading(const NetworkSpace& space, const std::vector<Architecture>& architectures) {
-  std::vector<std::string> notes;
-  if (&space != &nasbench::networks()) return notes;
-  for (const Architecture& architecture : architectures) {
-    const nasbench::NamedNetwork& network = nasbench::named_network(architecture);
-    for (const std::string& remark : network.remarks) notes.push_back(network.name + ": " + remark);
-  }
-  return first_notes(std::move(notes), "remarks like these", "");
+  std::vector<std::string> notes = first_notes(std::move(read), "remarks like these", "");
+  far = first_notes(std::move(far), "as far from the pool as these", " networks");
+  notes.insert(notes.end(), far.begin(), far.end());
+  return notes;
 }
 
 }  // namespace tenshot::trainer

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "nasbench/spaces/network_space.h"
-#include "nasbench/spaces/search_space.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
@@ -69,7 +67,8 @@ struct Verdict {
   std::optional<double> further;  ///< half_width after three more; nothing where the predictor does not say
 };
 
-/// Nothing for predictors without intervals, and where no network is judged.
+/// Nothing for predictors without intervals, and where no network is judged. Of a device as it is known, without any
+/// measurement, how it differs is not known, and so what further ones would do.
 std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Architecture>& judged,
                                const std::vector<Architecture>& measured);
 
@@ -86,8 +85,7 @@ std::string in_words(const Verdict& verdict);
 nlohmann::json to_json(const Verdict& verdict);
 
 /// How many further measurements are expected to bring `half_width` to `wanted`: 0 where it is there already; nothing
-/// where `most_planned` would not do, too few networks are judged, or the predictor does not say what it is uncertain
-/// about.
+/// where `most_planned` would not do, too few networks are judged, or the predictor does not say what is uncertain.
 std::optional<std::size_t> measurements_until(double wanted, const Verdict& verdict, const Predictor& predictor,
                                               const std::vector<Architecture>& judged,
                                               const std::vector<Architecture>& measured);
@@ -95,14 +93,9 @@ std::optional<std::size_t> measurements_until(double wanted, const Verdict& verd
 /// Most further measurements that measurements_until() looks at.
 constexpr std::size_t most_planned = 64;
 
-/// A sentence for each network that is far from all that the predictor's pool measured: that has operators which no
-/// network of the pool had, or costs over twice the most, or under half of the least, of any of them. After ten
-/// sentences, one says how many more there are.
-std::vector<std::string> notes_on_unfamiliar(const Predictor& predictor,
-                                             const std::vector<Architecture>& architectures);
-
-/// What was remarked when the networks were read, as on a length that depends on the data, in the same way; nothing of
-/// architectures of a space that is composed.
-std::vector<std::string> notes_on_reading(const NetworkSpace& space, const std::vector<Architecture>& architectures);
+/// What was remarked when networks by name were read, as on a length that depends on the data; then a sentence for each
+/// that has operators which no network of the predictor's pool had, or costs over twice the most or under half of the
+/// least of them. After ten sentences of a kind, one says how many more there are.
+std::vector<std::string> notes_on(const Predictor& predictor, const std::vector<Architecture>& architectures);
 
 }  // namespace tenshot::trainer

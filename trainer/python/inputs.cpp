@@ -61,19 +61,12 @@ Strings strings_of(const pybind11::iterable& architectures) {
   return strings;
 }
 
-nasbench::NetworkReadOptions read_options(const Shapes& shapes) {
-  nasbench::NetworkReadOptions options;
-  for (const auto& [input, extents] : shapes) options.shapes.emplace(input, extents);
-  return options;
-}
-
 std::vector<Architecture> parse_all(const NetworkSpace& space, const Strings& strings, const Shapes& shapes) {
-  return datasets::architectures_or_files(strings, space, read_options(shapes));
+  return datasets::architectures_or_files(strings, space, {1, shapes});
 }
 
 Strings format_all(const NetworkSpace& space, const std::vector<Architecture>& architectures) {
   Strings strings;
-  strings.reserve(architectures.size());
   for (const Architecture& architecture : architectures) strings.push_back(space.format(architecture));
   return strings;
 }

@@ -43,8 +43,6 @@ Strings strings_of(const pybind11::iterable& architectures);
 /// The content of docs.txt.
 const std::string& module_docs(const std::string& name);
 
-nasbench::NetworkReadOptions read_options(const Shapes& shapes);
-
 /// Architectures, names of networks or their files. Throws InputError, FileError, FormatError.
 std::vector<nasbench::Architecture> parse_all(const nasbench::NetworkSpace& space, const Strings& strings,
                                               const Shapes& shapes = {});

@@ -1,5 +1,4 @@
-// The Python module `tenshot.native`: the library's own calls, with numpy arrays in and out. The package `tenshot`
-// shows them, with what is easier said in Python.
+// The Python module `tenshot.native`: the library's own calls, with numpy arrays; the package `tenshot` shows them.
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
@@ -39,7 +38,6 @@ void warn(const std::string& text, int level = 1) {
   if (PyErr_WarnEx(PyExc_UserWarning, excerpt(text, 1000).c_str(), level) != 0) throw py::error_already_set();
 }
 
-/// A predictor of one device-runtime.
 class LoadedPredictor {
  public:
   explicit LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor)
@@ -60,9 +58,7 @@ class LoadedPredictor {
       const std::vector<Architecture> architectures = parse_all(space(), strings, shapes);
       found = predictor_->predict(architectures, confidence);
       require_usable(found, architectures, space(), predictor_->quantity());
-      notes = trainer::notes_on_reading(space(), architectures);
-      for (std::string& note : trainer::notes_on_unfamiliar(*predictor_, architectures))
-        notes.push_back(std::move(note));
+      notes = trainer::notes_on(*predictor_, architectures);
     }
     for (const std::string& note : notes) warn(note);
     return found;
@@ -156,7 +152,6 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
     const py::gil_scoped_release other_threads_may_run;
     predictor = model->adapt(set, options);
     verdict = trainer::verdict(*predictor, trainer::judged_by(*model, set.architectures), set.architectures);
-    if (verdict && set.architectures.empty()) verdict->further.reset();
   }
   for (const trainer::Remark& remark : predictor->explanation()) {
     if (remark.warns) warn(trainer::in_words(remark), 2);
@@ -164,7 +159,6 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
   return LoadedPredictor(predictor, judged_archive(*predictor, verdict));
 }
 
-/// A predictor of a device-runtime that a checkpoint knows.
 LoadedPredictor device(const std::string& name, const Checkpoint& checkpoint) {
   std::filesystem::path file = checkpoint ? std::filesystem::path(trainer::checkpoint_named(checkpoint->string()))
                                           : trainer::shipped_knowledge_of(name, nasbench::networks());
@@ -176,16 +170,15 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
              const std::optional<py::iterable>& among, const std::optional<MeasurementSource>& measured,
              std::uint64_t seed, const std::optional<std::string>& quantity, bool fleet, bool profile,
              const std::string& runtime) {
-  std::optional<Strings> candidates;
-  if (among) candidates = strings_of(*among);
-  const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, candidates.value_or(Strings{}), measured));
+  const Strings candidates = among ? strings_of(*among) : Strings{};
+  const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, candidates, measured));
   const NetworkSpace& space = *model->pool().space;
   trainer::PlanRequest request;
   request.samples = samples;
   request.sampler = sampler;
   request.seed = seed;
   request.profiled = profile;
-  if (candidates) request.candidates = parse_all(space, *candidates);
+  if (among) request.candidates = parse_all(space, candidates);
   if (measured) request.measured = adaptation_set(*model, *measured, quantity, fleet);
   set_runtime(*model, runtime, request.measured);
   const py::gil_scoped_release other_threads_may_run;
@@ -195,7 +188,7 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
 /// Makes the networks of a folder or file known, and gives their names.
 Strings networks(const std::filesystem::path& path, const Shapes& shapes) {
   std::vector<datasets::LeftOutFile> left_out;
-  const std::vector<nasbench::Architecture> read = datasets::read_networks(path, read_options(shapes), &left_out);
+  const std::vector<nasbench::Architecture> read = datasets::read_networks(path, {1, shapes}, &left_out);
   for (const datasets::LeftOutFile& file : left_out) warn("left out: " + file.reason);
   return format_all(nasbench::networks(), read);
 }
@@ -209,30 +202,14 @@ const char* doc(const std::string& function) {
 }
 
 void define_errors(py::module_& module) {
-  static const py::exception<Error> error(module, "Error");
-  static const py::exception<InputError> input(module, "InputError",
-                                               py::make_tuple(error, py::handle(PyExc_ValueError)));
-  static const py::exception<FileError> file(module, "FileError", py::make_tuple(error, py::handle(PyExc_OSError)));
-  static const py::exception<FormatError> format(module, "FormatError", error);
-  py::register_exception_translator([](std::exception_ptr thrown) {
-    try {
-      if (thrown) std::rethrow_exception(thrown);
-    } catch (const InputError& e) {
-      PyErr_SetString(input.ptr(), e.what());
-    } catch (const FileError& e) {
-      PyErr_SetString(file.ptr(), e.what());
-    } catch (const FormatError& e) {
-      PyErr_SetString(format.ptr(), e.what());
-    } catch (const Error& e) {
-      PyErr_SetString(error.ptr(), e.what());
-    }
-  });
+  const py::handle error = py::register_exception<Error>(module, "Error");
+  py::register_exception<InputError>(module, "InputError", py::make_tuple(error, py::handle(PyExc_ValueError)));
+  py::register_exception<FileError>(module, "FileError", py::make_tuple(error, py::handle(PyExc_OSError)));
+  py::register_exception<FormatError>(module, "FormatError", error);
 }
 
 void define_predictor(py::module_& module) {
-  py::class_<LoadedPredictor>(module, "Predictor",
-                              "A latency predictor of one device-runtime: what `adapt` gives, and `tenshot adapt` "
-                              "writes. Any number of threads may call it at the same time.")
+  py::class_<LoadedPredictor>(module, "Predictor", doc("Predictor"))
       .def("predict", &LoadedPredictor::predict_one, py::arg("architecture"), py::arg("shapes") = Shapes{},
            doc("predict"))
       .def("predict", &LoadedPredictor::predict, py::arg("architectures"), py::arg("shapes") = Shapes{},
@@ -255,8 +232,7 @@ void define_predictor(py::module_& module) {
 }
 
 void define_space(py::module_& module) {
-  py::class_<Space>(module, "Space",
-                    "A search space: by name, or by its file FILE.json. tenshot.spaces() has the names.")
+  py::class_<Space>(module, "Space", doc("Space"))
       .def(py::init<const std::filesystem::path&>(), py::arg("name"), "Raises InputError, FileError, FormatError.")
       .def_property_readonly("name", &Space::name, "What files and `--space` call it.")
       .def_property_readonly("size", &Space::size, doc("size"))

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 
 #include "datasets/tables/network_sources.h"
 #include "nasbench/support/error.h"
@@ -8,18 +7,9 @@
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/operators/operator_times.h"
 #include "trainer/report/device_parts.h"
-#include "trainer/report/plot.h"
 
 namespace tenshot::trainer::report {
 namespace {
-
-/// What would be a bar that nobody sees: the smallest of costs that are in descending order.
-void leave_out_negligible(std::vector<PartCost>& costs) {
-  constexpr double negligible = 0.005;
-  double sum_ms = 0;
-  for (const PartCost& cost : costs) sum_ms += cost.cost_ms;
-  while (costs.size() > 1 && costs.back().cost_ms < negligible * sum_ms) costs.pop_back();
-}
 
 /// The kinds of which the most is spent, as many as there are colours, and last all others.
 std::vector<std::string> dearest_kinds(const std::vector<PartCost>& parts) {
@@ -37,7 +27,7 @@ std::vector<std::string> dearest_kinds(const std::vector<PartCost>& parts) {
 
 void add_explained_network(Page& page, const Device& device, const Architecture& architecture,
                            const std::vector<PartCost>& parts) {
-  const Predictions found = device.predictor.predict({architecture}, shown_confidence);
+  const Predictions found = device.predictor.predict({architecture}, judged_confidence);
   require_usable(found, {architecture}, device.space(), device.predictor.quantity());
   const std::vector<std::string> groups = dearest_kinds(parts);
   std::vector<Column> columns;
@@ -55,7 +45,7 @@ void add_explained_network(Page& page, const Device& device, const Architecture&
     notes.push_back("No measured network has these operators, and other devices or operators stand in for them: " +
                     joined(unfamiliar.operators));
   }
-  if (!notes.empty()) page.warnings(notes);
+  page.warnings(notes);
   page.figures(
       {{"explained-" + name,
         column_plot(columns, groups, {"operators, in order", device.quantity() + ", " + device.unit()}, device.unit(),
@@ -87,17 +77,17 @@ struct Layer {
 void add_layers_of(Page& page, const Device& device, const std::string& name, double latency_ms,
                    const std::vector<Layer>& layers) {
   std::vector<Column> columns;
+  std::vector<Layer> timed;
   double measured_ms = 0, explained_ms = 0;
-  std::size_t timed = 0;
   for (const Layer& layer : layers) {
     columns.push_back({layer.name, 0, layer.measured_ms.value_or(0)});
     columns.push_back({layer.name, 1, layer.explained_ms});
-    timed += layer.measured_ms ? 1 : 0;
+    if (layer.measured_ms) timed.push_back(layer);
     measured_ms += layer.measured_ms.value_or(0);
     explained_ms += layer.explained_ms;
   }
   page.heading("Layers of " + name, Page::Width::page);
-  page.paragraph("Its profile times " + std::to_string(timed) + " of " + std::to_string(layers.size()) +
+  page.paragraph("Its profile times " + std::to_string(timed.size()) + " of " + std::to_string(layers.size()) +
                  " operators, together " + device.value(measured_ms) + "; explained are " + device.value(explained_ms) +
                  ". Without a profiler it took " + device.value(latency_ms) + ".");
   page.figures(
@@ -105,22 +95,18 @@ void add_layers_of(Page& page, const Device& device, const std::string& name, do
         column_plot(columns, {"measured", "explained"}, {"operators, in order", "latency, ms"}, device.unit(),
                     "What each operator of " + name + " took beside what explains it"),
         "Two bars for each operator, in order: what the profile says, and what the predictor holds it for", true}});
-  std::vector<Layer> worst;
-  std::copy_if(layers.begin(), layers.end(), std::back_inserter(worst),
-               [](const Layer& layer) { return layer.measured_ms.has_value(); });
-  std::stable_sort(worst.begin(), worst.end(), [](const Layer& a, const Layer& b) {
+  std::stable_sort(timed.begin(), timed.end(), [](const Layer& a, const Layer& b) {
     return std::abs(a.difference_ms()) > std::abs(b.difference_ms());
   });
   const auto equal = [](const Layer& a, const Layer& b) { return a.name == b.name; };
-  worst.erase(std::unique(worst.begin(), worst.end(), equal), worst.end());
-  constexpr std::size_t shown = 5;
-  worst.resize(std::min(shown, worst.size()));
+  timed.erase(std::unique(timed.begin(), timed.end(), equal), timed.end());
   HtmlTable table{"Where measured and explained differ most",
                   {"operator", "measured, ms", "explained, ms", "explained less measured"},
                   {}};
-  for (const Layer& layer : worst) {
-    table.rows.push_back({layer.name, significant(layer.measured_ms.value_or(0)), significant(layer.explained_ms),
-                          significant(layer.difference_ms())});
+  constexpr std::size_t shown = 5;
+  for (std::size_t i = 0; i < std::min(shown, timed.size()); ++i) {
+    table.rows.push_back({timed[i].name, significant(*timed[i].measured_ms), significant(timed[i].explained_ms),
+                          significant(timed[i].difference_ms())});
   }
   page.table(table);
 }
@@ -154,7 +140,10 @@ void add_costs(Page& page, const Device& device) {
   std::vector<PartCost> costs = device.predictor.operator_costs(device.used.architectures);
   if (costs.empty()) return;
   const bool by_kind = !costs.front().kind.empty();
-  if (by_kind) leave_out_negligible(costs);
+  double sum_ms = 0;
+  for (const PartCost& cost : costs) sum_ms += cost.cost_ms;
+  constexpr double negligible = 0.005;  // a bar that nobody sees; those by kind are in descending order
+  while (by_kind && costs.size() > 1 && costs.back().cost_ms < negligible * sum_ms) costs.pop_back();
   std::vector<Mark> bars;
   for (const PartCost& cost : costs) bars.push_back({0, cost.cost_ms, cost.deviation_ms, cost.name});
   page.figure("What operators cost",
@@ -168,15 +157,9 @@ void add_costs(Page& page, const Device& device) {
       "the measurements can tell from none, or it saves time elsewhere in the network.");
 }
 
-void add_found(Page& page, const Device& device) {
-  if (device.lines.empty()) return;
-  page.heading("What was found");
-  page.list(device.lines);
-}
-
-void add_explained(Page& page, const Device& device, const DeviceReportOptions& options) {
-  for (const std::string& text : options.explained) {
-    const Architecture architecture = datasets::architecture_or_file(text, device.space(), options.read);
+void add_explained(Page& page, const Device& device) {
+  for (const std::string& text : device.options.explained) {
+    const Architecture architecture = datasets::architecture_or_file(text, device.space(), device.options.read);
     const std::vector<PartCost> parts = device.predictor.network_costs(architecture);
     if (parts.empty()) {
       throw InputError("a predictor of kind '" + std::string(device.predictor.kind()) +

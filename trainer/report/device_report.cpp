@@ -1,5 +1,3 @@
-#include <unordered_set>
-
 #include "datasets/kit/joined_sources.h"
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
@@ -9,29 +7,16 @@
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/space_card.h"
 #include "trainer/predictors/registry.h"
-#include "trainer/predictors/verdict.h"
 #include "trainer/report/device_parts.h"
-#include "trainer/report/plot.h"
 
 namespace tenshot::trainer::report {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_rows = 100'000'000;
-
-AdaptationSet adaptation_set(const JsonField& card, const NetworkSpace& space) {
-  AdaptationSet measured;
-  for (const JsonField& row : card.at("adaptation_set").list(most_rows)) {
-    measured.add(space.parse(row.at("architecture").text()), row.at("latency_ms").number(positive));
-  }
-  return measured;
-}
-
 /// What was measured and not adapted on.
 AdaptationSet others_of(const datasets::MeasuredSource& all, const AdaptationSet& used) {
-  const std::unordered_set<Architecture, nasbench::ArchitectureHash> known(used.architectures.begin(),
-                                                                           used.architectures.end());
+  const nasbench::ArchitectureSet known(used.architectures.begin(), used.architectures.end());
   AdaptationSet others;
   for (std::size_t i = 0; i < all.architectures.size(); ++i) {
     if (known.count(all.architectures[i]) == 0) others.add(all.architectures[i], all.latency_ms[i]);
@@ -49,19 +34,19 @@ std::string left_out_of(const datasets::MeasuredSource& source) {
 void read_card(Device& device, const Archive& archive) {
   const JsonField card(archive);
   std::vector<Architecture> known = carried_networks(archive.card);
-  device.used = adaptation_set(card, device.space());
-  device.pool_devices = card.at("pool").at("devices").texts(most_rows);
-  device.conditions = archive.card.value("conditions", datasets::MeasuringConditions());
-  if (const auto verdict = kept_verdict(archive)) {
-    device.promise = verdict->half_width;
-    return;
+  for (const JsonField& row : card.at("adaptation_set").list()) {
+    device.used.add(device.space().parse(row.at("architecture").text()), row.at("latency_ms").number(positive));
   }
-  if (known.empty()) known = crowd_of(device).architectures;
-  device.promise = typical_half_width(device.predictor.predict(known, shown_confidence));
+  device.pool_devices = card.at("pool").at("devices").texts().size();
+  device.conditions = archive.card.value("conditions", datasets::MeasuringConditions());
+  const std::optional<Verdict> verdict = kept_verdict(archive);
+  if (!verdict && known.empty()) known = crowd_of(device).architectures;
+  device.promise =
+      verdict ? verdict->half_width : typical_half_width(device.predictor.predict(known, judged_confidence));
 }
 
 Device device_of(const Predictor& predictor, const DeviceReportOptions& options) {
-  Device device{predictor, {}, {}, {}, {}, options.own, {}, 0, {}, {}, {}};
+  Device device{predictor, options};
   read_card(device, predictor.to_archive());
   if (options.own.empty()) device.own = device.used.architectures;
   for (const Remark& remark : predictor.explanation()) {
@@ -83,7 +68,7 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
   }
   device.others = others_of(joined.measured, device.used);
   if (!device.others.architectures.empty()) {
-    device.of_others = predictor.predict(device.others.architectures, shown_confidence);
+    device.of_others = predictor.predict(device.others.architectures, judged_confidence);
   }
   for (std::size_t i = 0; i < options.measured.size(); ++i) {
     const std::string left_out = left_out_of(joined.sources[i]);
@@ -101,14 +86,11 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
   return device;
 }
 
-/// Whether a share of `all` falls so far short of nine in ten that chance does not explain it: it is under 85 %, and by
-/// three standard deviations too small.
+/// Whether a share of `all` is further below nine in ten than by chance: under 85 %, and by three standard deviations.
 bool contradicts(double share, std::size_t all) {
   const double deviation = std::sqrt(judged_confidence * (1 - judged_confidence) / static_cast<double>(all));
   return all >= 5 && share < 0.85 && share < judged_confidence - 3 * deviation;
 }
-
-Metrics metrics_of(const Device& device) { return evaluate(device.of_others, device.others.latency_ms); }
 
 /// How far to trust the predictor, and what the measurements say of that which it was not adapted on.
 void add_verdict(Page& page, const Device& device) {
@@ -118,7 +100,7 @@ void add_verdict(Page& page, const Device& device) {
   const bool promises = !std::isnan(device.promise);
   std::string contradicted, checked;
   if (others > 0) {
-    const Metrics metrics = metrics_of(device);
+    const Metrics metrics = evaluate(device.of_others, device.others.latency_ms);
     const double kept = error_bound_accuracy(device.of_others.latency_ms, device.others.latency_ms, device.promise);
     if (promises && contradicts(kept, others)) {
       contradicted = "nine of ten predictions were expected " + within;
@@ -151,9 +133,9 @@ void add_facts(Page& page, const Device& device) {
   facts.insert(facts.end(), {{"predicts", device.quantity() + " in " + device.unit()},
                              {"networks", "space " + std::string(device.space().name())},
                              {"predictor", std::string(device.predictor.kind())},
-                             {"pool", counted(device.pool_devices.size(), "device-runtime")}});
+                             {"pool", counted(device.pool_devices, "device-runtime")}});
   if (!device.others.latency_ms.empty()) {
-    const Metrics metrics = metrics_of(device);
+    const Metrics metrics = evaluate(device.of_others, device.others.latency_ms);
     facts.emplace_back("checked within ±5 %", percent(metrics.acc5));
     facts.emplace_back("mean error", percent(metrics.mape));
     if (!std::isnan(metrics.spearman)) facts.emplace_back("Spearman's ρ", decimals(metrics.spearman, 3));
@@ -161,25 +143,15 @@ void add_facts(Page& page, const Device& device) {
   page.facts(facts);
 }
 
-Series pairs(const std::string& name, const Device& device, const AdaptationSet& measured,
-             const Predictions& predictions) {
-  Series series{name};
-  for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
-    series.marks.push_back(
-        {measured.latency_ms[i], predictions.latency_ms[i], NAN, device.space().format(measured.architectures[i])});
-  }
-  return series;
-}
-
 void add_comparison(Page& page, const Device& device) {
   const std::size_t used = device.used.latency_ms.size(), others = device.others.latency_ms.size();
   if (used + others == 0) return;
   std::vector<Series> series;
-  if (others > 0) series.push_back(pairs("not used", device, device.others, device.of_others));
-  if (used > 0) {
-    const Predictions own = device.predictor.predict(device.used.architectures, shown_confidence);
-    series.push_back(pairs("adapted on", device, device.used, own));
-  }
+  const auto add = [&](const char* name, const AdaptationSet& measured, const Predictions& predictions) {
+    series.push_back({name, marks_of(device, measured.architectures, measured.latency_ms, predictions.latency_ms)});
+  };
+  if (others > 0) add("not used", device.others, device.of_others);
+  if (used > 0) add("adapted on", device.used, device.predictor.predict(device.used.architectures, judged_confidence));
   page.figure(
       "Predicted against measured",
       {"predicted-against-measured",
@@ -189,9 +161,7 @@ void add_comparison(Page& page, const Device& device) {
            (others == 0 ? std::string() : ", " + std::to_string(others) + " others")});
   if (others == 0) return;
   page.figure("How large the errors are",
-              {"errors",
-               error_distribution_plot({error_distribution("not used", series.front().marks)},
-                                       "Share of networks within each relative error"),
+              {"errors", error_distribution_plot({series.front()}, "Share of networks within each relative error"),
                "Networks that were measured and not adapted on"});
 }
 
@@ -215,7 +185,7 @@ Page device_report(const fs::path& file, const DeviceReportOptions& options) {
   std::vector<std::string> unusable;
   Predictions of_crowd;
   if (!crowd.architectures.empty()) {
-    of_crowd = predictor->predict(crowd.architectures, shown_confidence);
+    of_crowd = predictor->predict(crowd.architectures, judged_confidence);
     unusable = take_out_unusable(of_crowd, crowd.architectures, device.space(), predictor->quantity());
   }
   Page page("Predictor " + file.filename().string());
@@ -225,19 +195,29 @@ Page device_report(const fs::path& file, const DeviceReportOptions& options) {
   add_facts(page, device);
   add_comparison(page, device);
   add_costs(page, device);
-  if (!crowd.architectures.empty()) add_space(page, device, crowd, of_crowd, options.limit);
+  if (!crowd.architectures.empty()) add_space(page, device, crowd, of_crowd);
   add_intervals(page, device);
-  add_found(page, device);
+  if (!device.lines.empty()) {
+    page.heading("What was found");
+    page.list(device.lines);
+  }
   add_next(page, device, crowd);
-  if (options.accuracies) add_front(page, device, *options.accuracies, options.limit);
+  add_front(page, device);
   add_layers(page, device);
-  add_explained(page, device, options);
+  add_explained(page, device);
   return page;
 }
 
 }  // namespace
 
-std::string Device::value(double number) const { return significant(number) + " " + unit(); }
+std::vector<Mark> marks_of(const Device& device, const std::vector<Architecture>& architectures,
+                           const std::vector<double>& x, const std::vector<double>& y) {
+  std::vector<Mark> marks;
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    marks.push_back({x[i], y[i], NAN, device.space().format(architectures[i])});
+  }
+  return marks;
+}
 
 Page make_report(const fs::path& what, const DeviceReportOptions& options) {
   const bool experiment = fs::is_directory(what);

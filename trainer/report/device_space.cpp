@@ -3,9 +3,7 @@
 #include "datasets/tables/architecture_column.h"
 #include "nasbench/support/numbers_below.h"
 #include "trainer/core/knowledge.h"
-#include "trainer/predictors/verdict.h"
 #include "trainer/report/device_parts.h"
-#include "trainer/report/plot.h"
 
 namespace tenshot::trainer::report {
 namespace {
@@ -14,25 +12,23 @@ constexpr std::uint64_t most_listed = 1'000'000;  ///< most architectures of a s
 constexpr std::size_t draws = 2000;
 constexpr std::size_t fastest_shown = 5, front_shown = 12, next_shown = 5, planned_among = 1500;
 
-/// Those of `architectures` that `indices` name, each with what is predicted, and first its accuracy where there is
-/// one.
-std::vector<Page::Entry> entries_of(const Device& device, const std::vector<Architecture>& architectures,
-                                    const Predictions& predictions, const std::vector<std::size_t>& indices,
-                                    const std::vector<double>& accuracy = {}) {
-  std::vector<Page::Entry> entries;
+using Rows = std::vector<std::vector<std::string>>;
+
+/// Those of `architectures` that `indices` name: the name, the accuracy where there is one, and what is predicted.
+Rows rows_of(const Device& device, const std::vector<Architecture>& architectures, const Predictions& predictions,
+             const std::vector<std::size_t>& indices, const std::vector<double>& accuracy = {}) {
+  Rows rows;
   for (const std::size_t i : indices) {
-    Page::Entry entry{device.space().format(architectures[i]), {}};
-    if (!accuracy.empty()) entry.values.push_back(significant(accuracy[i]));
-    entry.values.push_back(device.value(predictions.latency_ms[i]));
-    if (!predictions.lower_ms.empty()) {
-      entry.values.push_back(significant(predictions.lower_ms[i]) + " to " + significant(predictions.upper_ms[i]));
-    }
-    entries.push_back(std::move(entry));
+    rows.push_back({device.space().format(architectures[i])});
+    if (!accuracy.empty()) rows.back().push_back(significant(accuracy[i]));
+    rows.back().push_back(device.value(predictions.latency_ms[i]));
+    if (predictions.lower_ms.empty()) continue;
+    rows.back().push_back(significant(predictions.lower_ms[i]) + " to " + significant(predictions.upper_ms[i]));
   }
-  return entries;
+  return rows;
 }
 
-/// What the second value of an entry is.
+/// What the values of a row are.
 std::string with_intervals(const Device& device, const std::string& caption) {
   return caption + (device.predictor.has_intervals() ? ", with 90 % intervals" : "");
 }
@@ -43,11 +39,8 @@ std::vector<std::size_t> pareto_front(const std::vector<double>& latency_ms, con
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return latency_ms[a] != latency_ms[b] ? latency_ms[a] < latency_ms[b] : accuracy[a] > accuracy[b];
   });
-  double best = -HUGE_VAL;
   for (const std::size_t i : order) {
-    if (!(accuracy[i] > best)) continue;
-    best = accuracy[i];
-    front.push_back(i);
+    if (front.empty() || accuracy[i] > accuracy[front.back()]) front.push_back(i);
   }
   return front;
 }
@@ -60,30 +53,21 @@ std::vector<std::size_t> thinned(const std::vector<std::size_t>& values, std::si
   return kept;
 }
 
-std::vector<Mark> marks_of(const Device& device, const datasets::Accuracies& read, const Predictions& predictions,
-                           const std::vector<std::size_t>& indices) {
-  std::vector<Mark> marks;
-  for (const std::size_t i : indices) {
-    marks.push_back({predictions.latency_ms[i], read.accuracy[i], NAN, device.space().format(read.architectures[i])});
-  }
-  return marks;
-}
-
 /// Whether a network has anything to learn: not so a cell of NAS-Bench-201 without a convolution on its way.
 bool is_useful(const NetworkSpace& space, const Architecture& architecture) {
   const nasbench::SearchSpace& cells = nasbench::nasbench201();
   return &space != &cells || cells.format(cells.canonical(architecture)).find("conv") != std::string::npos;
 }
 
-/// Entries of the first useful ones of `order`.
-std::vector<Page::Entry> first_useful(const Device& device, const std::vector<Architecture>& architectures,
-                                      const Predictions& predictions, const std::vector<std::size_t>& order) {
+/// Rows of the first useful ones of `order`.
+Rows first_useful(const Device& device, const std::vector<Architecture>& architectures, const Predictions& predictions,
+                  const std::vector<std::size_t>& order) {
   std::vector<std::size_t> first;
   for (const std::size_t i : order) {
     if (first.size() == fastest_shown) break;
     if (is_useful(device.space(), architectures[i])) first.push_back(i);
   }
-  return entries_of(device, architectures, predictions, first);
+  return rows_of(device, architectures, predictions, first);
 }
 
 /// What may be measured next: connected, not measured yet, and few enough to choose from in a moment.
@@ -111,8 +95,8 @@ Crowd crowd_of(const Device& device) {
   return crowd;
 }
 
-void add_space(Page& page, const Device& device, const Crowd& crowd, const Predictions& predictions,
-               const std::optional<double>& limit) {
+void add_space(Page& page, const Device& device, const Crowd& crowd, const Predictions& predictions) {
+  const std::optional<double> limit = device.options.limit;
   const std::vector<double>& latency_ms = predictions.latency_ms;
   std::vector<std::size_t> order = numbers_below(latency_ms.size());
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return latency_ms[a] < latency_ms[b]; });
@@ -149,30 +133,33 @@ void add_space(Page& page, const Device& device, const Crowd& crowd, const Predi
                first_useful(device, crowd.architectures, predictions, within));
 }
 
-void add_front(Page& page, const Device& device, const std::filesystem::path& accuracies,
-               const std::optional<double>& limit) {
-  const datasets::Accuracies read = datasets::read_accuracies(accuracies, device.space());
-  const Predictions predictions = device.predictor.predict(read.architectures, shown_confidence);
+void add_front(Page& page, const Device& device) {
+  const std::optional<double> limit = device.options.limit;
+  if (!device.options.accuracies) return;
+  const datasets::Accuracies read = datasets::read_accuracies(*device.options.accuracies, device.space());
+  const Predictions predictions = device.predictor.predict(read.architectures, judged_confidence);
   const std::vector<std::size_t> front = pareto_front(predictions.latency_ms, read.accuracy);
-  std::vector<std::size_t> every = numbers_below(read.architectures.size());
+  const std::vector<Mark> all = marks_of(device, read.architectures, predictions.latency_ms, read.accuracy);
+  std::vector<Mark> best;
+  for (const std::size_t i : front) best.push_back(all[i]);
   page.heading("Pareto front of " + device.quantity() + " and accuracy", Page::Width::halves);
   if (!read.left_out.empty()) page.warnings({read.left_out});
-  const Front picture{marks_of(device, read, predictions, every), marks_of(device, read, predictions, front), limit};
   page.figures({{"pareto-front",
-                 front_plot(picture, {"predicted " + device.quantity() + ", " + device.unit(), "accuracy"},
+                 front_plot(all, best, limit.value_or(NAN),
+                            {"predicted " + device.quantity() + ", " + device.unit(), "accuracy"},
                             "Accuracy against predicted " + device.quantity() + ", with the Pareto front"),
-                 std::to_string(front.size()) + " of " + std::to_string(every.size()) +
+                 std::to_string(front.size()) + " of " + std::to_string(all.size()) +
                      " networks are more accurate than all that are predicted to take less"}});
-  const auto entries = [&](const std::vector<std::size_t>& indices) {
-    return entries_of(device, read.architectures, predictions, indices, read.accuracy);
+  const auto rows = [&](const std::vector<std::size_t>& indices) {
+    return rows_of(device, read.architectures, predictions, indices, read.accuracy);
   };
   page.entries(with_intervals(device, "Of the front: accuracy, " + device.quantity()),
-               entries(thinned(front, front_shown)));
+               rows(thinned(front, front_shown)));
   if (!limit) return;
   const auto beyond = std::partition_point(front.begin(), front.end(),
                                            [&](std::size_t i) { return predictions.latency_ms[i] <= *limit; });
   if (beyond == front.begin()) return page.paragraph("None of them is predicted within " + device.value(*limit));
-  page.entries("The most accurate within " + device.value(*limit), entries({*(beyond - 1)}));
+  page.entries("The most accurate within " + device.value(*limit), rows({*(beyond - 1)}));
 }
 
 void add_next(Page& page, const Device& device, const Crowd& crowd) {
@@ -184,10 +171,10 @@ void add_next(Page& page, const Device& device, const Crowd& crowd) {
                  std::to_string(worth->chosen.size()) + " would leave " + percent(worth->after) + ".");
   std::vector<Architecture> next;
   for (const std::size_t i : worth->chosen) next.push_back(candidates[i]);
-  const Predictions predictions = device.predictor.predict(next, shown_confidence);
+  const Predictions predictions = device.predictor.predict(next, judged_confidence);
   page.entries(
       "The most informative first, with what is expected. tenshot plan --measurements chooses among all you name.",
-      entries_of(device, next, predictions, numbers_below(next.size())));
+      rows_of(device, next, predictions, numbers_below(next.size())));
 }
 
 }  // namespace tenshot::trainer::report

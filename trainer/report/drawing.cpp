@@ -130,12 +130,9 @@ void Drawing::dots(const std::vector<Point>& points, double diameter, const std:
 
 void Drawing::whisker(Point from, Point to, const std::string& colour) {
   constexpr double cap = 3.5, thickness = 1.3;
-  const bool lying = from.y == to.y;
+  const double x = from.y == to.y ? 0 : cap, y = cap - x;
   line(from, to, colour, thickness);
-  for (const Point& end : {from, to}) {
-    line({end.x - (lying ? 0 : cap), end.y - (lying ? cap : 0)}, {end.x + (lying ? 0 : cap), end.y + (lying ? cap : 0)},
-         colour, thickness);
-  }
+  for (const Point& end : {from, to}) line({end.x - x, end.y - y}, {end.x + x, end.y + y}, colour, thickness);
 }
 
 void Drawing::text(Point at, const std::string& text, Anchor anchor) {
@@ -181,45 +178,40 @@ std::vector<double> Scale::ticks() const {
 }
 
 Frame::Frame(double width, Scale x, Scale y, const Labels& labels, const Legend& legend, double plot_height)
-    : drawing(width, top_of(width, legend) + plot_height + bottom_margin),
+    : Drawing(width, top_of(width, legend) + plot_height + bottom_margin),
+      left(labels.left),
+      right(width - right_margin),
+      top(top_of(width, legend)),
+      bottom(top + plot_height),
       x_(x),
-      y_(y),
-      left_(labels.left),
-      right_(width - right_margin),
-      top_(top_of(width, legend)),
-      bottom_(top_ + plot_height) {
+      y_(y) {
   const auto places = legend_places(width - legend_margin, legend);
   for (std::size_t i = 0; i < legend.size(); ++i) {
     const double row = top_margin + row_height * places[i].first + 8, start = legend_margin + places[i].second;
-    drawing.rectangle({start, row - 5}, 14, 10, legend[i].second);
-    drawing.text({start + swatch, row + 5}, legend[i].first);
+    rectangle({start, row - 5}, 14, 10, legend[i].second);
+    text({start + swatch, row + 5}, legend[i].first);
   }
-  drawing.text({4, top_ - 8}, labels.y);
-  drawing.text({right_, bottom_ + 36}, labels.x, Drawing::Anchor::end);
-  draw_grid(labels);
-}
-
-void Frame::draw_grid(const Labels& labels) {
-  const std::vector<double> x_ticks = labels.x_ticks.empty() ? x_.ticks() : labels.x_ticks;
+  text({4, top - 8}, labels.y);
+  text({right, bottom + 36}, labels.x, Anchor::end);
   double free_from = -HUGE_VAL;  // of the numbers below the axis
-  for (const double tick : x_ticks) {
-    const double x = at(tick, y_.low()).x, half = text_width(tick_label(tick)) / 2;
-    drawing.line({x, top_}, {x, bottom_}, grid_colour);
-    if (x - half < free_from) continue;
-    drawing.text({x, bottom_ + 18}, tick_label(tick), Drawing::Anchor::middle);
-    free_from = x + half + 6;
+  for (const double tick : labels.x_ticks.empty() ? x_.ticks() : labels.x_ticks) {
+    const double place = at(tick, y_.low()).x, half = text_width(tick_label(tick)) / 2;
+    line({place, top}, {place, bottom}, grid_colour);
+    if (place - half < free_from) continue;
+    text({place, bottom + 18}, tick_label(tick), Anchor::middle);
+    free_from = place + half + 6;
   }
-  for (const double tick : labels.y_numbers ? y_.ticks() : std::vector<double>()) {
-    const double y = at(x_.low(), tick).y;
-    drawing.line({left_, y}, {right_, y}, grid_colour);
-    drawing.text({left_ - 6, y + 4.5}, tick_label(tick), Drawing::Anchor::end);
+  for (const double tick : labels.y.empty() ? std::vector<double>() : y_.ticks()) {
+    const double place = at(x_.low(), tick).y;
+    line({left, place}, {right, place}, grid_colour);
+    text({left - 6, place + 4.5}, tick_label(tick), Anchor::end);
   }
-  drawing.line({left_, bottom_}, {right_, bottom_}, ink);
+  line({left, bottom}, {right, bottom}, ink);
 }
 
 Drawing::Point Frame::at(double x, double y) const {
-  const double right = std::clamp(x_.share(x), 0.0, 1.0), up = std::clamp(y_.share(y), 0.0, 1.0);
-  return {left_ + (right_ - left_) * right, bottom_ - (bottom_ - top_) * up};
+  const double to_right = std::clamp(x_.share(x), 0.0, 1.0), up = std::clamp(y_.share(y), 0.0, 1.0);
+  return {left + (right - left) * to_right, bottom - (bottom - top) * up};
 }
 
 }  // namespace tenshot::trainer::report

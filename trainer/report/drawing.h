@@ -12,6 +12,7 @@ constexpr const char* ink = "var(--ink)";
 constexpr const char* grid_colour = "var(--grid)";
 constexpr const char* band_colour = "var(--band)";
 constexpr const char* guide_colour = "var(--guide)";
+constexpr const char* unseen = "transparent";  ///< where only the pointer finds something: a hint
 /// One of eight, in turn.
 std::string series_colour(std::size_t index);
 
@@ -38,10 +39,6 @@ class Drawing {
   void dots(const std::vector<Point>& points, double diameter, const std::string& colour, double opacity);
   /// An interval with caps at both ends, lying or standing.
   void whisker(Point from, Point to, const std::string& colour);
-  /// Nothing to see; the pointer finds the hint.
-  void zone(Point corner, double width, double height, const std::string& hint) {
-    rectangle(corner, width, height, "transparent", hint);
-  }
   void text(Point at, const std::string& text, Anchor anchor = Anchor::start);
 
   /// The element; `alternative_text` says what it shows to who cannot see it.
@@ -74,14 +71,13 @@ class Scale {
 /// A series' name and its colour.
 using Legend = std::vector<std::pair<std::string, std::string>>;
 
-/// A drawing with axes.
-class Frame {
+/// A drawing with axes, on which a plot draws its marks.
+class Frame : public Drawing {
  public:
   struct Labels {
     std::string x;
-    std::string y;
+    std::string y;                     ///< empty: that axis has no numbers and lines across either
     std::vector<double> x_ticks = {};  ///< instead of round numbers
-    bool y_numbers = true;             ///< and lines across; without them `y` has none
     double left = 52;                  ///< room for the numbers, or for what stands there instead
   };
 
@@ -89,21 +85,13 @@ class Frame {
   /// of the area inside the axes.
   Frame(double width, Scale x, Scale y, const Labels& labels, const Legend& legend, double plot_height);
 
-  /// What the axes are drawn on; a plot draws its marks on it too.
-  Drawing drawing;
-
   /// The place of two values; at the edge where they are outside.
-  Drawing::Point at(double x, double y) const;
-  double left() const { return left_; }
-  double right() const { return right_; }
-  double top() const { return top_; }
-  double bottom() const { return bottom_; }
+  Point at(double x, double y) const;
+
+  const double left, right, top, bottom;  ///< the edges of the area inside the axes
 
  private:
-  void draw_grid(const Labels& labels);
-
   Scale x_, y_;
-  double left_, right_, top_, bottom_;
 };
 
 }  // namespace tenshot::trainer::report

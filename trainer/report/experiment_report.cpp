@@ -3,7 +3,6 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
 
 #include "datasets/tables/csv.h"
@@ -97,8 +96,7 @@ std::vector<std::string> cells_of(const json& variants, const std::function<json
                                   double factor, int places) {
   double best = -HUGE_VAL;
   for (const json& variant : variants) {
-    const double mean = mean_of(spread_of(variant));
-    if (!is_ceiling(variant) && mean > best) best = mean;
+    if (!is_ceiling(variant)) best = std::fmax(best, mean_of(spread_of(variant)));
   }
   std::vector<std::string> cells;
   for (const json& variant : variants) {
@@ -179,8 +177,7 @@ std::string line_name(const json& variant, const json& spec) {
   return name;
 }
 
-/// The lines of the best variants, which `name_of` names, and then others, as many as there are colours; the caption
-/// says how many are left out.
+/// As many of the lines as there are colours, those of the best variants first; the caption says how many there are.
 std::vector<Series> best_lines(const json& results, std::map<std::string, std::vector<Mark>> lines,
                                const std::function<std::string(const json& variant)>& name_of, std::string& caption) {
   const std::size_t all = lines.size();
@@ -224,7 +221,7 @@ void add_errors(Page& page, const json& results, const PairsOf& pairs) {
     if (found == pairs.end() || distributions.size() == most_lines) continue;
     std::vector<Mark> all;
     for (const auto& [target, list] : found->second) all.insert(all.end(), list.begin(), list.end());
-    distributions.push_back(error_distribution(variant.at("label"), all));
+    distributions.push_back({variant.at("label"), std::move(all)});
   }
   if (distributions.empty()) return;
   page.figure(
@@ -254,16 +251,17 @@ void add_predictions(Page& page, const json& results, const PairsOf& pairs, data
 }
 
 void add_calibration(Page& page, const json& results) {
-  std::map<std::string, std::map<double, std::vector<double>>> held;
+  std::map<std::string, std::map<double, std::pair<double, double>>> held;  // by method and confidence: sum and number
   std::map<std::string, std::vector<Mark>> lines;
   for (const json& point : results.at("calibration")) {
-    held[point.at("method")][point.at("confidence").get<double>()].push_back(point.at("coverage"));
+    auto& [sum, count] = held[point.at("method")][point.at("confidence").get<double>()];
+    sum += point.at("coverage").get<double>();
+    ++count;
   }
   if (held.empty()) return;
   for (const auto& [method, by_confidence] : held) {
-    for (const auto& [confidence, coverages] : by_confidence) {
-      const double sum = std::accumulate(coverages.begin(), coverages.end(), 0.0);
-      lines[method].push_back({100 * confidence, 100 * sum / static_cast<double>(coverages.size())});
+    for (const auto& [confidence, mean] : by_confidence) {
+      lines[method].push_back({100 * confidence, 100 * mean.first / mean.second});
     }
   }
   std::string caption = "Mean over targets and trials; on the dashed line they hold as often as they say";

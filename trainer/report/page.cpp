@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 
 #include "nasbench/support/number_text.h"
 
@@ -40,19 +39,16 @@ std::string scrolled_table(const std::string& caption, const std::string& attrib
 
 /// Names may hold ids of strangers' tables.
 std::string file_name(std::string text) {
-  for (char& c : text) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
-    if (!plain) c = '_';
-  }
+  const auto odd = [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '_' && c != '.'; };
+  std::replace_if(text.begin(), text.end(), odd, '_');
   return text;
 }
 
 /// An element of the page as a file: with the page's colours inside.
 std::string standalone(const std::string& svg) {
   const std::size_t open = svg.find('>');
-  std::string file =
-      svg.substr(0, open) + " style=\"background: var(--card)\">\n<style>" + page_style("colours") + "</style>";
-  return file + svg.substr(open + 1) + "\n";
+  return svg.substr(0, open) + " style=\"background: var(--card)\">\n<style>" + page_style("colours") + "</style>" +
+         svg.substr(open + 1) + "\n";
 }
 
 }  // namespace
@@ -95,10 +91,8 @@ void Page::facts(const std::vector<std::pair<std::string, std::string>>& facts) 
 
 void Page::heading(const std::string& text, Width width) {
   body_ += has_cards_ ? "</section>\n" : "<div class=\"cards\">\n";
-  body_ += width == Width::column ? "<section class=\"card\">"
-           : width == Width::page ? "<section class=\"card page\">"
-                                  : "<section class=\"card page halves\">";
-  body_ += "<h2>" + escaped(text) + "</h2>\n";
+  const char* wide = width == Width::column ? "" : width == Width::page ? " page" : " page halves";
+  body_ += std::string("<section class=\"card") + wide + "\"><h2>" + escaped(text) + "</h2>\n";
   has_cards_ = true;
 }
 
@@ -109,7 +103,7 @@ void Page::list(const std::vector<std::string>& entries) { body_ += list_of(entr
 void Page::figures(const std::vector<Figure>& figures) {
   body_ += "<div class=\"figures\">\n";
   for (const Figure& figure : figures) {
-    pictures_.push_back({file_name(figure.name), standalone(figure.svg)});
+    pictures_.push_back({file_name(figure.name), standalone(figure.svg), figure.caption});
     body_ += figure.broad ? "<figure class=\"broad\" tabindex=\"0\">" : "<figure>";
     body_ += figure.svg + "<figcaption>" + escaped(figure.caption) + "</figcaption></figure>\n";
   }
@@ -128,11 +122,11 @@ void Page::table(const HtmlTable& table) {
   body_ += "</tbody></table></div>\n";
 }
 
-void Page::entries(const std::string& caption, const std::vector<Entry>& entries) {
+void Page::entries(const std::string& caption, const std::vector<std::vector<std::string>>& rows) {
   body_ += captioned(caption) + "<ul class=\"entries\">\n";
-  for (const Entry& entry : entries) {
-    body_ += "<li><span>" + marked_up(entry.name) + "</span><span class=\"values\">";
-    for (const std::string& value : entry.values) body_ += "<span>" + escaped(value) + "</span> ";
+  for (const auto& row : rows) {
+    body_ += "<li><span>" + marked_up(row.front()) + "</span><span class=\"values\">";
+    for (std::size_t i = 1; i < row.size(); ++i) body_ += "<span>" + escaped(row[i]) + "</span> ";
     body_ += "</span></li>\n";
   }
   body_ += "</ul>\n";
@@ -148,9 +142,7 @@ void Page::heat_map(const std::string& caption, const std::vector<std::string>& 
                     const std::vector<std::vector<double>>& values) {
   double lowest = 1;
   for (const auto& row : values) {
-    for (const double value : row) {
-      if (std::isfinite(value)) lowest = std::min(lowest, value);
-    }
+    for (const double value : row) lowest = std::fmin(lowest, value);
   }
   body_ += scrolled_table(caption, " class=\"heat\"") + "<tr><th></th>";
   for (const std::string& name : names) body_ += "<th scope=\"col\">" + escaped(name) + "</th>";
@@ -158,12 +150,10 @@ void Page::heat_map(const std::string& caption, const std::vector<std::string>& 
   for (std::size_t r = 0; r < values.size(); ++r) {
     body_ += "<tr><th scope=\"row\">" + escaped(names[r]) + "</th>";
     for (const double value : values[r]) {
-      char cell[96] = "<td></td>";
-      if (std::isfinite(value)) {
-        const double shade = lowest < 1 ? 0.6 * (value - lowest) / (1 - lowest) : 0.6;
-        std::snprintf(cell, sizeof cell, "<td style=\"background: rgba(var(--heat), %.2f)\">%.2f</td>", shade, value);
-      }
-      body_ += cell;
+      const double shade = lowest < 1 ? 0.6 * (value - lowest) / (1 - lowest) : 0.6;
+      body_ += std::isnan(value) ? "<td></td>"
+                                 : "<td style=\"background: rgba(var(--heat), " + decimals(shade, 2) + ")\">" +
+                                       decimals(value, 2) + "</td>";
     }
     body_ += "</tr>\n";
   }
@@ -178,9 +168,8 @@ void Page::commands(const std::vector<std::pair<std::string, std::string>>& comm
 
 std::string Page::html() const {
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" "
-         "href=\"data:,\">\n"
-         "<title>" +
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<link rel=\"icon\" href=\"data:,\">\n<title>" +
          escaped(title_) + "</title>\n<style>" + page_style("colours") + page_style("layout") +
          "</style>\n</head>\n<body>\n<main>\n<h1>" + escaped(title_) + "</h1>\n" + body_ +
          (has_cards_ ? "</section>\n</div>\n" : "") + "</main>\n</body>\n</html>\n";

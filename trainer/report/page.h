@@ -53,18 +53,13 @@ class Page {
     bool broad = false;  ///< so wide that a narrow window scrolls it rather than shrink it to nothing
   };
   void figures(const std::vector<Figure>& figures);
-  /// A card of one picture.
   void figure(const std::string& title, const Figure& only) {
     heading(title);
     figures({only});
   }
   void table(const HtmlTable& table);
-  /// Networks, whose names may be long, each with a few values.
-  struct Entry {
-    std::string name;
-    std::vector<std::string> values;
-  };
-  void entries(const std::string& caption, const std::vector<Entry>& entries);
+  /// Networks, whose names may be long, each followed by a few values.
+  void entries(const std::string& caption, const std::vector<std::vector<std::string>>& rows);
   /// Tables that a reader opens.
   void folded(const std::string& summary, const std::vector<HtmlTable>& tables);
   /// A number between 0 and 1 for each pair of `names`, shown by its shade and in writing; NaN: an empty cell.
@@ -74,17 +69,14 @@ class Page {
   void commands(const std::vector<std::pair<std::string, std::string>>& commands);
 
   std::string html() const;
-  /// The page's pictures as files of their own: light or dark as the reader's system is.
-  struct Picture {
-    std::string name, svg;
-  };
-  const std::vector<Picture>& pictures() const { return pictures_; }
+  /// The page's pictures as files of their own, whose names these are: light or dark as the reader's system is.
+  const std::vector<Figure>& pictures() const { return pictures_; }
 
  private:
   std::string title_;
   std::string body_;
   bool has_cards_ = false;
-  std::vector<Picture> pictures_;
+  std::vector<Figure> pictures_;
 };
 
 }  // namespace tenshot::trainer::report

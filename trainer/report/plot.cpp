@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "nasbench/support/number_text.h"
@@ -67,14 +68,12 @@ class Span {
   double low_ = HUGE_VAL, high_ = -HUGE_VAL;
 };
 
-void add(const Mark& mark, Span& x, Span& y) {
-  x.add(mark.x);
-  for (const double value : {mark.y, mark.y - mark.spread, mark.y + mark.spread, mark.low, mark.high}) y.add(value);
-}
-
 void add(const std::vector<Series>& all, Span& x, Span& y) {
   for (const Series& series : all) {
-    for (const Mark& mark : series.marks) add(mark, x, y);
+    for (const Mark& mark : series.marks) {
+      x.add(mark.x);
+      for (const double value : {mark.y, mark.y - mark.spread, mark.y + mark.spread, mark.low, mark.high}) y.add(value);
+    }
   }
 }
 
@@ -114,17 +113,10 @@ void draw_cloud(Frame& frame, const std::vector<Mark>& marks, const std::string&
   constexpr std::size_t few = 60;
   const std::vector<Point> points = places_of(frame, marks);
   const bool are_few = marks.size() <= few, all_hinted = marks.size() <= hinted_points;
-  if (!all_hinted) frame.drawing.dots(points, 3, colour, 0.3);
+  if (!all_hinted) frame.dots(points, 3, colour, 0.3);
   for (const std::size_t i : all_hinted ? numbers_below(marks.size()) : farthest(marks, farthest_points)) {
-    frame.drawing.circle(points[i], are_few ? 4 : 2.6, colour, are_few ? 0.9 : 0.5, comparison(marks[i], unit));
+    frame.circle(points[i], are_few ? 4 : 2.6, colour, are_few ? 0.9 : 0.5, comparison(marks[i], unit));
   }
-}
-
-/// The outline of the band within ten percent: where y = 1.1 x and y = 0.9 x are between the ends of both axes.
-std::vector<Point> band_within_ten_percent(const Frame& frame, double low, double high) {
-  return {frame.at(low, low),         frame.at(low, std::min(1.1 * low, high)),
-          frame.at(high / 1.1, high), frame.at(high, high),
-          frame.at(high, 0.9 * high), frame.at(low / 0.9, low)};
 }
 
 /// One zone for each x that the lines have, which says all their values there.
@@ -140,12 +132,12 @@ void draw_zones(Frame& frame, const std::vector<Series>& series, const std::stri
     }
   }
   if (hints.size() > most_zones) return;
-  double from = frame.left();
+  double from = frame.left;
   for (auto entry = hints.begin(); entry != hints.end(); ++entry) {
     const auto next = std::next(entry);
     const double middle = frame.at(entry->first, 0).x;
-    const double to = next == hints.end() ? frame.right() : (middle + frame.at(next->first, 0).x) / 2;
-    frame.drawing.zone({from, frame.top()}, to - from, frame.bottom() - frame.top(), entry->second);
+    const double to = next == hints.end() ? frame.right : (middle + frame.at(next->first, 0).x) / 2;
+    frame.rectangle({from, frame.top}, to - from, frame.bottom - frame.top, unseen, entry->second);
     from = to;
   }
 }
@@ -153,12 +145,12 @@ void draw_zones(Frame& frame, const std::vector<Series>& series, const std::stri
 void draw_line(Frame& frame, const std::vector<Mark>& marks, const std::string& colour) {
   for (const Mark& mark : marks) {
     if (!(mark.spread > 0)) continue;
-    frame.drawing.whisker(frame.at(mark.x, mark.y - mark.spread), frame.at(mark.x, mark.y + mark.spread), colour);
+    frame.whisker(frame.at(mark.x, mark.y - mark.spread), frame.at(mark.x, mark.y + mark.spread), colour);
   }
   const std::vector<Point> points = places_of(frame, marks);
-  frame.drawing.polyline(points, colour);
+  frame.polyline(points, colour);
   if (points.size() > marked_points) return;
-  for (const Point& point : points) frame.drawing.circle(point, 3, colour, 1);
+  for (const Point& point : points) frame.circle(point, 3, colour, 1);
 }
 
 /// The x of all points, each once, where they are few enough to be the axis's numbers.
@@ -189,14 +181,18 @@ std::string scatter_plot(const std::vector<Series>& all, const std::string& alte
   const std::string unit(datasets::unit(quantity)), what = std::string(title(quantity)) + ", " + unit;
   Legend legend = legend_of(series);
   legend.emplace_back("within ±10 %", band_colour);
-  constexpr double square = width - 68;
   const double low = 0.9 * std::max(span.low(), 0.0), high = span.high() > 0 ? 1.05 * span.high() : 1;
   const Scale scale(low, high);
-  Frame frame(width, scale, scale, {"measured " + what, "predicted " + what}, legend, square);
-  if (!series.empty()) frame.drawing.area(band_within_ten_percent(frame, scale.low(), scale.high()), band_colour);
-  frame.drawing.line(frame.at(scale.low(), scale.low()), frame.at(scale.high(), scale.high()), guide_colour);
+  Frame frame(width, scale, scale, {"measured " + what, "predicted " + what}, legend, width - 68);  // square
+  const double from = scale.low(), to = scale.high();
+  if (!series.empty()) {  // the band is where y = 1.1 x and y = 0.9 x are between the ends of both axes
+    frame.area({frame.at(from, from), frame.at(from, std::min(1.1 * from, to)), frame.at(to / 1.1, to),
+                frame.at(to, to), frame.at(to, 0.9 * to), frame.at(from / 0.9, from)},
+               band_colour);
+  }
+  frame.line(frame.at(from, from), frame.at(to, to), guide_colour);
   for (std::size_t i = 0; i < series.size(); ++i) draw_cloud(frame, series[i].marks, series_colour(i), unit);
-  return frame.drawing.element(alternative_text);
+  return frame.element(alternative_text);
 }
 
 std::string line_plot(const std::vector<Series>& all, const Axes& axes, const std::string& alternative_text,
@@ -205,9 +201,8 @@ std::string line_plot(const std::vector<Series>& all, const Axes& axes, const st
   Span x, y;
   add(series, x, y);
   const Scale x_scale(series.empty() ? 1 : x.low(), x.high(), axes.logarithmic_x);
-  const Scale y_scale = axes.y_range     ? Scale(axes.y_range->first, axes.y_range->second)
-                        : axes.from_zero ? y.from_zero()
-                                         : y.scale();
+  Scale y_scale = axes.from_zero ? y.from_zero() : y.scale();
+  if (axes.y_range) y_scale = Scale(axes.y_range->first, axes.y_range->second);
   Frame::Labels labels{axes.x, axes.y};
   if (axes.logarithmic_x) labels.x_ticks = common_ticks(series);
   const auto has_interval = [](const Mark& mark) { return can_be_drawn(mark.low) && can_be_drawn(mark.high); };
@@ -219,15 +214,15 @@ std::string line_plot(const std::vector<Series>& all, const Axes& axes, const st
     std::vector<Point> corners = places_of(frame, series[0].marks, &Mark::high);
     const std::vector<Point> below = places_of(frame, series[0].marks, &Mark::low);
     corners.insert(corners.end(), below.rbegin(), below.rend());
-    frame.drawing.area(corners, band_colour);
+    frame.area(corners, band_colour);
   }
   if (diagonal) {
     const double from = std::max(x_scale.low(), y_scale.low()), to = std::min(x_scale.high(), y_scale.high());
-    frame.drawing.line(frame.at(from, from), frame.at(to, to), guide_colour, 1.5, true);
+    frame.line(frame.at(from, from), frame.at(to, to), guide_colour, 1.5, true);
   }
   for (std::size_t i = 0; i < series.size(); ++i) draw_line(frame, series[i].marks, series_colour(i));
   draw_zones(frame, series, axes.x);
-  return frame.drawing.element(alternative_text);
+  return frame.element(alternative_text);
 }
 
 std::string bar_plot(const std::vector<Mark>& all, const std::string& unit, const std::string& alternative_text) {
@@ -274,10 +269,8 @@ std::string column_plot(const std::vector<Column>& columns, const std::vector<st
   }
   Legend legend;
   for (const std::size_t group : present) legend.emplace_back(groups.at(group), series_colour(group));
-  std::vector<double> ticks;
-  for (std::size_t i = 0; columns.size() <= most_ticks && i < columns.size(); ++i) {
-    ticks.push_back(static_cast<double>(i + 1));
-  }
+  std::vector<double> ticks(columns.size() <= most_ticks ? columns.size() : 0);
+  std::iota(ticks.begin(), ticks.end(), 1.0);
   const auto count = static_cast<double>(columns.size());
   Frame frame(wide, Scale(0.5, count + 0.5), y.from_zero(), {axes.x, axes.y, ticks}, legend, height);
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -285,105 +278,97 @@ std::string column_plot(const std::vector<Column>& columns, const std::vector<st
     if (!can_be_drawn(column.value)) continue;
     const double spread = can_be_drawn(column.spread) ? column.spread : 0, place = static_cast<double>(i + 1);
     const Point left = frame.at(place - 0.4, column.value), right = frame.at(place + 0.4, column.value);
-    frame.drawing.rectangle(left, right.x - left.x, frame.bottom() - left.y, series_colour(column.group));
-    const bool has_room = right.x - left.x >= 5;
-    if (spread > 0 && has_room) {
-      frame.drawing.whisker(frame.at(place, std::max(column.value - spread, 0.0)),
-                            frame.at(place, column.value + spread), ink);
+    frame.rectangle(left, right.x - left.x, frame.bottom - left.y, series_colour(column.group));
+    if (spread > 0 && right.x - left.x >= 5) {  // a whisker has room
+      frame.whisker(frame.at(place, std::max(column.value - spread, 0.0)), frame.at(place, column.value + spread), ink);
     }
-    frame.drawing.zone({left.x, frame.top()}, right.x - left.x, frame.bottom() - frame.top(),
-                       std::to_string(i + 1) + ". " + column.name + "\n" + significant(column.value) + " ± " +
-                           significant(spread) + " " + unit);
+    frame.rectangle({left.x, frame.top}, right.x - left.x, frame.bottom - frame.top, unseen,
+                    std::to_string(i + 1) + ". " + column.name + "\n" + significant(column.value) + " ± " +
+                        significant(spread) + " " + unit);
   }
-  return frame.drawing.element(alternative_text);
+  return frame.element(alternative_text);
 }
 
 std::string dot_plot(const std::vector<std::string>& rows, const std::vector<Series>& all, const std::string& axis,
                      const std::string& alternative_text) {
   const std::vector<Series> series = drawable(all);
   constexpr double row = 24;
-  Span span;
-  for (const Series& s : series) {
-    for (const Mark& mark : s.marks) span.add(mark.x);
-  }
+  Span across, down;
+  add(series, across, down);
   const double inside = row * static_cast<double>(std::max<std::size_t>(rows.size(), 1));
-  const Scale x = span.scale(), y(0, static_cast<double>(rows.size()) + 1e-9);
-  Frame frame(width, x, y, {axis, "", {}, false, width_of(rows, 200) + 16}, legend_of(series), inside);
+  const Scale x = across.scale(), y(0, static_cast<double>(rows.size()) + 1e-9);
+  Frame frame(width, x, y, {axis, "", {}, width_of(rows, 200) + 16}, legend_of(series), inside);
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    const double middle = frame.top() + row * (static_cast<double>(r) + 0.5);
-    frame.drawing.text({frame.left() - 8, middle + 4.5}, rows[r], Anchor::end);
-    frame.drawing.line({frame.left(), middle}, {frame.right(), middle}, grid_colour);
+    const double middle = frame.top + row * (static_cast<double>(r) + 0.5);
+    frame.text({frame.left - 8, middle + 4.5}, rows[r], Anchor::end);
+    frame.line({frame.left, middle}, {frame.right, middle}, grid_colour);
   }
   for (std::size_t i = 0; i < series.size(); ++i) {
     for (const Mark& mark : series[i].marks) {
-      const double middle = frame.top() + row * (mark.y + 0.5);
-      frame.drawing.circle({frame.at(mark.x, 0).x, middle}, 5, series_colour(i), 0.85,
-                           series[i].name + ": " + decimals(mark.x, 1) +
-                               (std::isnan(mark.spread) ? "" : " ± " + decimals(mark.spread, 1)));
+      const double middle = frame.top + row * (mark.y + 0.5);
+      frame.circle({frame.at(mark.x, 0).x, middle}, 5, series_colour(i), 0.85,
+                   series[i].name + ": " + decimals(mark.x, 1) +
+                       (std::isnan(mark.spread) ? "" : " ± " + decimals(mark.spread, 1)));
     }
   }
-  return frame.drawing.element(alternative_text);
+  return frame.element(alternative_text);
 }
 
-std::string front_plot(const Front& front, const Axes& axes, const std::string& alternative_text) {
-  const std::vector<Mark> all = drawable(front.all), best = drawable(front.best);
+std::string front_plot(const std::vector<Mark>& networks, const std::vector<Mark>& front, double limit,
+                       const Axes& axes, const std::string& alternative_text) {
+  const std::vector<Mark> all = drawable(networks), best = drawable(front);
   Span x, y;
-  for (const Mark& mark : all) add(mark, x, y);
-  const bool limited = front.limit && can_be_drawn(*front.limit);
-  if (limited) x.add(*front.limit);
+  add({{"", all}}, x, y);
+  x.add(limit);
+  const bool limited = can_be_drawn(limit);
   Legend legend = {{"Pareto front", series_colour(1)}, {"others", series_colour(0)}};
   if (limited) legend.emplace_back("limit", guide_colour);
   Frame frame(width, x.scale(), y.scale(), {axes.x, axes.y}, legend, plot_height);
-  frame.drawing.dots(places_of(frame, all), 4, series_colour(0), all.size() > hinted_points ? 0.25 : 0.5);
+  frame.dots(places_of(frame, all), 4, series_colour(0), all.size() > hinted_points ? 0.25 : 0.5);
   if (limited) {
-    const double at = frame.at(*front.limit, y.low()).x;
-    frame.drawing.line({at, frame.top()}, {at, frame.bottom()}, guide_colour, 1.5, true);
+    const double at = frame.at(limit, y.low()).x;
+    frame.line({at, frame.top}, {at, frame.bottom}, guide_colour, 1.5, true);
   }
   std::vector<Point> steps;  // a front is a staircase: between two of its points nothing is better
   for (std::size_t i = 0; i < best.size(); ++i) {
     if (i > 0) steps.push_back(frame.at(best[i].x, best[i - 1].y));
     steps.push_back(frame.at(best[i].x, best[i].y));
   }
-  frame.drawing.polyline(steps, series_colour(1), 1.5);
+  frame.polyline(steps, series_colour(1), 1.5);
   for (const Mark& mark : best) {
-    frame.drawing.circle(
-        frame.at(mark.x, mark.y), 4, series_colour(1), 1,
-        name_of(mark) + axes.x + ": " + significant(mark.x) + "\n" + axes.y + ": " + significant(mark.y));
+    frame.circle(frame.at(mark.x, mark.y), 4, series_colour(1), 1,
+                 name_of(mark) + axes.x + ": " + significant(mark.x) + "\n" + axes.y + ": " + significant(mark.y));
   }
-  return frame.drawing.element(alternative_text);
-}
-
-Series error_distribution(const std::string& name, const std::vector<Mark>& pairs) {
-  std::vector<double> errors;
-  for (const Mark& pair : pairs) {
-    const double error = 100 * std::abs(pair.y - pair.x) / pair.x;
-    if (!std::isnan(error)) errors.push_back(error);
-  }
-  std::sort(errors.begin(), errors.end());
-  Series series{name};
-  constexpr double step = 0.5, most = 50;  // percent
-  for (double error = 0; error <= most; error += step) {
-    const auto within = std::upper_bound(errors.begin(), errors.end(), error) - errors.begin();
-    const auto all = static_cast<double>(std::max<std::size_t>(errors.size(), 1));
-    series.marks.push_back({error, 100.0 * static_cast<double>(within) / all});
-  }
-  return series;
+  return frame.element(alternative_text);
 }
 
 std::string error_distribution_plot(const std::vector<Series>& series, const std::string& alternative_text) {
+  constexpr double step = 0.5, most = 50;  // percent
+  std::vector<Series> shares;
+  for (const Series& pairs : series) {
+    std::vector<double> errors;
+    for (const Mark& pair : pairs.marks) {
+      const double error = 100 * std::abs(pair.y - pair.x) / pair.x;
+      if (!std::isnan(error)) errors.push_back(error);
+    }
+    std::sort(errors.begin(), errors.end());
+    const auto all = static_cast<double>(std::max<std::size_t>(errors.size(), 1));
+    shares.push_back({pairs.name});
+    for (double error = 0; error <= most; error += step) {
+      const auto within = std::upper_bound(errors.begin(), errors.end(), error) - errors.begin();
+      shares.back().marks.push_back({error, 100.0 * static_cast<double>(within) / all});
+    }
+  }
   Axes axes{"error, percent of measured", "architectures within it, percent"};
   axes.y_range = {0, 100};
-  return line_plot(series, axes, alternative_text);
+  return line_plot(shares, axes, alternative_text);
 }
 
 std::string calibration_plot(const std::vector<Series>& series, const std::string& alternative_text) {
+  Span asked, held;
+  add(series, asked, held);
   Axes axes{"intervals asked to hold, percent", "intervals that held, percent"};
-  axes.y_range = {40, 100};
-  for (const Series& line : series) {
-    for (const Mark& mark : line.marks) {
-      axes.y_range->first = std::min(axes.y_range->first, 10 * std::floor(mark.y / 10));
-    }
-  }
+  axes.y_range = {std::min(40.0, 10 * std::floor(held.low() / 10)), 100};
   return line_plot(series, axes, alternative_text, true);
 }
 

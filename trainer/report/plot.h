@@ -61,17 +61,13 @@ std::string column_plot(const std::vector<Column>& columns, const std::vector<st
 std::string dot_plot(const std::vector<std::string>& rows, const std::vector<Series>& series, const std::string& axis,
                      const std::string& alternative_text);
 
-/// What is cheaper (x) and better (y): all points, and the front that no other point beats in both.
-struct Front {
-  std::vector<Mark> all;
-  std::vector<Mark> best;            ///< ascending in x
-  std::optional<double> limit = {};  ///< a line at this x
-};
-std::string front_plot(const Front& front, const Axes& axes, const std::string& alternative_text);
+/// What is cheaper (x) and better (y): all networks, and in ascending order of x the `front` that no other one beats in
+/// both; a line at x = `limit`, where that is no NaN.
+std::string front_plot(const std::vector<Mark>& networks, const std::vector<Mark>& front, double limit,
+                       const Axes& axes, const std::string& alternative_text);
 
-/// The share of errors |predicted (y) − measured (x)| / measured that do not exceed each of some errors, in percent, up
-/// to 50 %.
-Series error_distribution(const std::string& name, const std::vector<Mark>& pairs);
+/// Of each series of predicted (y) and measured (x) values the share of errors |y − x| / x that do not exceed each of
+/// some errors up to 50 %, in percent.
 std::string error_distribution_plot(const std::vector<Series>& series, const std::string& alternative_text);
 /// How often intervals held against how often they were asked to.
 std::string calibration_plot(const std::vector<Series>& series, const std::string& alternative_text);

@@ -1,13 +1,13 @@
 #include "trainer/predictors/cold_stages/cold_predictor.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/quantiles.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::trainer::cold_stages {
 namespace {
@@ -102,7 +102,7 @@ Learners chosen_learners(const std::vector<HeldOut>& networks) {
       of_operators += error_of_sum(network.by_operators, *network.measured, stage);
       of_forest += error_of_sum(network.by_forest, *network.measured, stage);
     }
-    if (has_xgboost() && of_forest < of_operators) learners[static_cast<std::size_t>(stage)] = Learner::forest;
+    if (of_forest < of_operators) learners[static_cast<std::size_t>(stage)] = Learner::forest;
   }
   return learners;
 }
@@ -143,12 +143,8 @@ bool mean_transfers(const std::vector<std::vector<double>>& errors, const std::v
 }  // namespace
 
 std::string family_of(const std::string& model) {
-  std::string family;
-  for (const char letter : std::filesystem::path(model).stem().string()) {
-    if (std::isalpha(static_cast<unsigned char>(letter)) == 0) break;
-    family += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  }
-  return family;
+  const std::string name = lower_case(std::filesystem::path(model).stem().string());
+  return name.substr(0, name.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
 }
 
 const std::string& machine_of(const std::vector<ColdStages>& measured) {
@@ -173,8 +169,8 @@ PredictedStart predict_cold_start(const ColdNetwork& network, const OfferedKerne
   for (const HeldOut& other : held_out) {
     const ColdPlan planned = plan_cold_start(combined(other, start.learners), quick).plan;
     try {
-      errors[family_of(other.measured->model)].push_back(
-          std::log(predicted_cold_ms(*other.measured, planned) / planned.predicted_ms));
+      const double cold_ms = predicted_cold_ms(*other.measured, planned);
+      errors[family_of(other.measured->model)].push_back(std::log(cold_ms / planned.predicted_ms));
       ++start.held_out;
     } catch (const InputError&) {  // a kernel that transforms here and did not there
     }
@@ -195,8 +191,6 @@ PredictedStart predict_cold_start(const ColdNetwork& network, const OfferedKerne
 }
 
 FamilyError error_of_new_family(std::vector<std::vector<double>> errors) {
-  errors.erase(std::remove_if(errors.begin(), errors.end(), [](const auto& family) { return family.empty(); }),
-               errors.end());
   if (errors.empty()) return {};
   if (errors.size() == 1) {
     const std::vector<double> networks = std::move(errors.front());

@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <array>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -36,7 +35,7 @@ enum class Learner {
   operators,  ///< a sum over LayerMeasures::measures with costs that are not negative, by relative least squares
   forest      ///< a forest of the logarithm (needs XGBoost)
 };
-std::string_view name(Learner learner);
+inline std::string_view name(Learner learner) { return learner == Learner::forest ? "forest" : "operators"; }
 
 /// What a stage took in some layers; what is below a tenth of a microsecond counts as that.
 struct StageTimes {
@@ -70,12 +69,26 @@ constexpr std::size_t stage_count = 8;
 constexpr std::array<Stage, stage_count> all_stages = {Stage::read_raw,  Stage::read_cached, Stage::write_cached,
                                                        Stage::transform, Stage::create,      Stage::create_again,
                                                        Stage::first,     Stage::execute};
-std::string_view name(Stage stage);
 using Learners = std::array<Learner, stage_count>;
 
+/// What each stage is called, and which time of a kernel it is; reading raw weights is the layer's own.
+constexpr std::array<std::pair<std::string_view, double descriptor::KernelStages::*>, stage_count> named_stages = {
+    {{"read raw", nullptr},
+     {"read cached", &descriptor::KernelStages::read_cached_ms},
+     {"write cached", &descriptor::KernelStages::write_cached_ms},
+     {"transform", &descriptor::KernelStages::transform_ms},
+     {"create", &descriptor::KernelStages::create_ms},
+     {"create again", &descriptor::KernelStages::create_again_ms},
+     {"first", &descriptor::KernelStages::first_ms},
+     {"execute", &descriptor::KernelStages::execute_ms}}};
+inline std::string_view name(Stage stage) { return named_stages[static_cast<std::size_t>(stage)].first; }
+
 /// A time of a kernel; of the stage read_raw the layer's.
-double& time_of(descriptor::LayerStages& layer, descriptor::KernelStages& kernel, Stage stage);
-double time_of(const descriptor::LayerStages& layer, const descriptor::KernelStages& kernel, Stage stage);
+template <class Layer, class Kernel>
+auto& time_of(Layer& layer, Kernel& kernel, Stage stage) {
+  const auto time = named_stages[static_cast<std::size_t>(stage)].second;
+  return time == nullptr ? layer.read_raw_ms : kernel.*time;
+}
 
 /// The kernels that the engine has for a layer.
 using OfferedKernels =
@@ -86,8 +99,6 @@ class StageModels {
  public:
   /// `files`: at least one, which stays while the models are used.
   StageModels(const std::vector<const descriptor::ColdStages*>& files, const Learners& learners);
-  StageModels(const StageModels&) = delete;
-  StageModels& operator=(const StageModels&) = delete;
 
   /// The stages of a network, of the kernels that are offered for each layer and were measured somewhere; without
   /// `offered`, of those of the measured layer that is most like it. Kernels that take eight times as long as another
@@ -98,14 +109,13 @@ class StageModels {
  private:
   /// A kernel as it was measured for a layer.
   struct Row {
-    const LayerMeasures* layer;
+    LayerMeasures layer;
     const descriptor::LayerStages* stages;
     const descriptor::KernelStages* kernel;
   };
   /// Kernels of a layer, and the measured one that each costs as much as.
   using Likenesses = std::vector<std::pair<std::string, std::string>>;
 
-  void learn(const Learners& learners);
   Likenesses kernels_for(const descriptor::ColdNetwork& network, const descriptor::ColdLayer& layer,
                          const LayerMeasures& measures, const OfferedKernels& offered) const;
   /// 0 where the stage was never measured. What depends on a file alone is of no kernel: "".
@@ -113,9 +123,8 @@ class StageModels {
   descriptor::LayerStages predict_layer(const descriptor::ColdNetwork& network, const descriptor::ColdLayer& layer,
                                         const OfferedKernels& offered) const;
 
-  std::deque<LayerMeasures> measures_;  ///< of the measured layers
-  std::vector<Row> layers_;             ///< the first kernel of each measured layer
-  std::vector<Row> plain_layers_;       ///< those without weights
+  std::vector<Row> layers_;        ///< the first kernel of each measured layer
+  std::vector<Row> plain_layers_;  ///< those without weights
   std::map<std::string, std::vector<Row>> kernels_;
   std::map<std::pair<std::string, Stage>, StageModel> models_;
   double once_ms_ = 0;                  ///< of the kernels that cost something once

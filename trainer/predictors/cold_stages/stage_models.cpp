@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -43,20 +44,6 @@ nasbench::OperatorSpecification specification_of(const ColdNetwork& network, con
   return specification;
 }
 
-struct StageOfKernel {
-  std::string_view name;
-  double KernelStages::*time;
-};
-/// In the order of Stage; reading raw weights is the layer's own.
-constexpr std::array<StageOfKernel, stage_count> stage_table = {{{"read raw", nullptr},
-                                                                 {"read cached", &KernelStages::read_cached_ms},
-                                                                 {"write cached", &KernelStages::write_cached_ms},
-                                                                 {"transform", &KernelStages::transform_ms},
-                                                                 {"create", &KernelStages::create_ms},
-                                                                 {"create again", &KernelStages::create_again_ms},
-                                                                 {"first", &KernelStages::first_ms},
-                                                                 {"execute", &KernelStages::execute_ms}}};
-
 float logarithm(double value) { return static_cast<float>(std::log(value + 1e-6)); }
 
 constexpr double least_ms = 1e-4;
@@ -96,31 +83,18 @@ LayerMeasures measures_of_reading(std::uint64_t bytes) {
 /// How unlike two layers are: the squared distance of their logarithms, and more where they are of unlike groups.
 double distance(const LayerMeasures& a, const LayerMeasures& b) {
   constexpr double unlike_groups = 1000;
-  double sum = a.group == b.group ? 0 : unlike_groups;
-  for (std::size_t i = 0; i < a.splits.size() && i < b.splits.size(); ++i) {
-    const double difference = a.splits[i] - b.splits[i];
-    sum += difference * difference;
-  }
-  return sum;
-}
-
-bool is_of_a_file(Stage stage) {
-  return stage == Stage::read_raw || stage == Stage::read_cached || stage == Stage::write_cached;
+  const auto squared = [](double sum, double difference) { return sum + difference * difference; };
+  return std::inner_product(a.splits.begin(), a.splits.end(), b.splits.begin(), a.group == b.group ? 0 : unlike_groups,
+                            squared, std::minus<float>());
 }
 
 /// A number of layers in the place of bytes.
 LayerMeasures measures_of_start(std::size_t layers) { return measures_of_reading(layers * 1'000'000); }
 
-std::uint64_t raw_bytes_of(const ColdNetwork& network, const ColdLayer& layer) {
-  if (!layer.has_weights()) return 0;
-  const nasbench::Shape shape = weight_shape(network, layer);
-  return sizeof(float) * static_cast<std::uint64_t>(nasbench::element_count(shape) + shape.front());
-}
-
 template <class Row>
 const Row& nearest(const std::vector<Row>& rows, const LayerMeasures& layer) {
   return *std::min_element(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
-    return distance(*a.layer, layer) < distance(*b.layer, layer);
+    return distance(a.layer, layer) < distance(b.layer, layer);
   });
 }
 
@@ -130,7 +104,7 @@ LayerMeasures measures_of(const ColdNetwork& network, const ColdLayer& layer) {
   constexpr double million = 1e6;
   const nasbench::OperatorSpecification specification = specification_of(network, layer);
   LayerMeasures measures;
-  measures.group = operators::operator_group_of(specification);
+  measures.group = operators::operator_group_name(operators::operator_group_index(specification));
   const Eigen::VectorXd raw =
       operators::raw_features({specification}).head(static_cast<Eigen::Index>(operators::raw_feature_count()));
   for (Eigen::Index i = 1; i < raw.size(); ++i) {
@@ -152,8 +126,6 @@ LayerMeasures measures_of(const ColdNetwork& network, const ColdLayer& layer) {
   return measures;
 }
 
-std::string_view name(Learner learner) { return learner == Learner::forest ? "forest" : "operators"; }
-
 StageModel::StageModel(const StageTimes& times, Learner learner) {
   const Eigen::VectorXd ms =
       Eigen::Map<const Eigen::VectorXd>(times.ms.data(), static_cast<Eigen::Index>(times.ms.size())).cwiseMax(least_ms);
@@ -173,19 +145,9 @@ double StageModel::predict(const LayerMeasures& layer) const {
          std::max(least_ms, std::inner_product(layer.measures.begin(), layer.measures.end(), costs_.data(), 0.0));
 }
 
-std::string_view name(Stage stage) { return stage_table[static_cast<std::size_t>(stage)].name; }
-
-double& time_of(LayerStages& layer, KernelStages& kernel, Stage stage) {
-  const auto time = stage_table[static_cast<std::size_t>(stage)].time;
-  return time == nullptr ? layer.read_raw_ms : kernel.*time;
-}
-
-double time_of(const LayerStages& layer, const KernelStages& kernel, Stage stage) {
-  return time_of(const_cast<LayerStages&>(layer), const_cast<KernelStages&>(kernel), stage);
-}
-
 StageModels::StageModels(const std::vector<const ColdStages*>& files, const Learners& learners) {
   StageTimes starts;
+  std::map<std::pair<std::string, Stage>, StageTimes> times;
   std::vector<double> once, preparing, executing;
   for (const ColdStages* file : files) {
     starts.add(measures_of_start(file->layers.size()), file->start_ms);
@@ -193,39 +155,34 @@ StageModels::StageModels(const std::vector<const ColdStages*>& files, const Lear
     executing.push_back(file->interference.executing);
     double most = 0;
     for (std::size_t i = 0; i < file->layers.size(); ++i) {
-      const LayerMeasures& measures = measures_.emplace_back(measures_of(file->network, file->network.layers[i]));
+      const LayerMeasures measures = measures_of(file->network, file->network.layers[i]);
       const LayerStages& layer = file->layers[i];
       for (const KernelStages& kernel : layer.kernels) {
-        kernels_[kernel.name].push_back({&measures, &layer, &kernel});
+        kernels_[kernel.name].push_back({measures, &layer, &kernel});
         most = std::max(most, kernel.once_ms);
       }
-      layers_.push_back({&measures, &layer, &layer.kernels.front()});
-      if (layer.raw_bytes == 0) plain_layers_.push_back(layers_.back());
+      layers_.push_back({measures, &layer, &layer.kernels.front()});
+      if (layer.raw_bytes == 0) {
+        plain_layers_.push_back(layers_.back());
+      } else {
+        times[{"", Stage::read_raw}].add(measures_of_reading(layer.raw_bytes), layer.read_raw_ms);
+      }
     }
     if (most > 0) once.push_back(most);
   }
   starting_.emplace(starts, Learner::operators);
   interference_ = {median(std::move(preparing)), median(std::move(executing))};
   if (!once.empty()) once_ms_ = median(std::move(once));
-  learn(learners);
-}
-
-void StageModels::learn(const Learners& learners) {
-  std::map<std::pair<std::string, Stage>, StageTimes> times;
   for (const auto& [name, rows] : kernels_) {
     for (const Row& row : rows) {
       for (const Stage stage : all_stages) {
-        const bool of_a_file = is_of_a_file(stage), of_transformed = of_a_file || stage == Stage::transform;
+        const bool of_a_file = stage == Stage::read_cached || stage == Stage::write_cached;
+        const bool of_transformed = of_a_file || stage == Stage::transform;
         if (stage == Stage::read_raw || (of_transformed && !row.kernel->transforms)) continue;
-        times[{of_a_file ? "" : name, stage}].add(
-            of_a_file ? measures_of_reading(row.kernel->cached_bytes) : *row.layer,
-            time_of(*row.stages, *row.kernel, stage));
+        times[{of_a_file ? "" : name, stage}].add(of_a_file ? measures_of_reading(row.kernel->cached_bytes) : row.layer,
+                                                  time_of(*row.stages, *row.kernel, stage));
       }
     }
-  }
-  for (const Row& row : layers_) {
-    if (row.stages->raw_bytes == 0) continue;
-    times[{"", Stage::read_raw}].add(measures_of_reading(row.stages->raw_bytes), row.stages->read_raw_ms);
   }
   for (const auto& [of, own] : times)
     models_.emplace(of, StageModel(own, learners[static_cast<std::size_t>(of.second)]));
@@ -246,7 +203,7 @@ StageModels::Likenesses StageModels::kernels_for(const ColdNetwork& network, con
   if (!known.empty()) return known;
   const bool plain = !layer.has_weights() && !plain_layers_.empty();
   const Row& like = nearest(plain ? plain_layers_ : layers_, measures);
-  if (!offered && like.layer->group == measures.group) {
+  if (!offered && like.layer.group == measures.group) {
     for (const KernelStages& kernel : like.stages->kernels) known.emplace_back(kernel.name, kernel.name);
   } else if (plain) {
     known = {{names.empty() ? like.kernel->name : names.front(), like.kernel->name}};
@@ -262,7 +219,10 @@ LayerStages StageModels::predict_layer(const ColdNetwork& network, const ColdLay
   constexpr double hopeless = 8, small_ms = 1;
   const LayerMeasures measures = measures_of(network, layer);
   LayerStages stages;
-  stages.raw_bytes = raw_bytes_of(network, layer);
+  if (layer.has_weights()) {
+    const nasbench::Shape shape = weight_shape(network, layer);
+    stages.raw_bytes = sizeof(float) * static_cast<std::uint64_t>(nasbench::element_count(shape) + shape.front());
+  }
   const auto reading = [&](Stage stage, std::uint64_t bytes) {
     return bytes == 0 ? 0 : predicted_ms("", stage, measures_of_reading(bytes));
   };
@@ -270,7 +230,7 @@ LayerStages StageModels::predict_layer(const ColdNetwork& network, const ColdLay
   double fastest = std::numeric_limits<double>::infinity();
   for (const auto& [name, costs_as] : kernels_for(network, layer, measures, offered)) {
     const Row& like = nearest(kernels_.at(costs_as), measures);
-    KernelStages kernel;
+    KernelStages& kernel = stages.kernels.emplace_back();
     kernel.name = name;
     kernel.transforms = like.kernel->transforms && stages.raw_bytes > 0;
     if (kernel.transforms) {
@@ -287,7 +247,6 @@ LayerStages StageModels::predict_layer(const ColdNetwork& network, const ColdLay
     kernel.execute_ms = predicted_ms(costs_as, Stage::execute, measures);
     if (like.kernel->once_ms > 0) kernel.once_ms = once_ms_;
     fastest = std::min(fastest, kernel.execute_ms);
-    stages.kernels.push_back(std::move(kernel));
   }
   const auto is_hopeless = [&](const KernelStages& kernel) {
     return kernel.execute_ms > std::max(small_ms, hopeless * fastest);

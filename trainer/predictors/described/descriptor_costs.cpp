@@ -54,7 +54,7 @@ Eigen::VectorXd described_costs_ms(const HardwareDescriptor& descriptor, const S
     }
   };
   if (kind == DescriptorKind::in_network) {
-    for (const datasets::OperationLatency& operation : descriptor.in_network) add(operation.key, operation.latency_ms);
+    for (const datasets::OperatorProfile& operation : descriptor.in_network) add(operation.key, operation.latency_ms);
     // Inside a network, what computes nothing costs nothing.
     if (!descriptor.in_network.empty()) add({descriptor.in_network.front().key.input, {}}, 0);
   }
@@ -87,20 +87,6 @@ Eigen::VectorXd expected_costs_ms(const HardwareDescriptor& descriptor, const St
   const double scale_ms = described / cost_of_operations(typical_of_known, model);
   const Eigen::VectorXd all = costs.array().isNaN().select(scale_ms * typical, costs);
   return all.cwiseMax(smallest_share * described);
-}
-
-std::vector<double> log_rates(const HardwareDescriptor& descriptor, const StructureModel& model,
-                              const std::vector<std::string>& counters) {
-  if (descriptor.counters != counters) return {};
-  std::vector<double> rates;
-  for (const nasbench::Operator& op : model.space().operators(model.space().default_shape(), 1)) {
-    const auto profile = std::find_if(descriptor.operators.begin(), descriptor.operators.end(), [&](const auto& own) {
-      return nasbench::same_at_any_resolution(own.key, op.key);
-    });
-    if (profile == descriptor.operators.end()) return {};
-    for (const double count : profile->counts) rates.push_back(std::log1p(count / std::max(profile->latency_ms, 1e-6)));
-  }
-  return rates;
 }
 
 Eigen::MatrixXd structure_costs(const StructureModel& model, std::size_t structure,

@@ -18,30 +18,42 @@ using nasbench::StructureTable;
 constexpr double least_own_share = 0.1;        ///< of a cost that is left without what it contains
 constexpr std::size_t rows_of_a_device = 200;  ///< networks to learn from; evenly spaced ones speak for all
 
-/// The network's inputs before standardisation: logarithms of the described costs' shares, then of the rates; NaN where
-/// there are none.
-Eigen::VectorXd raw_inputs(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorKind kind,
-                           const std::vector<std::string>& counters, std::size_t rates) {
-  const Eigen::VectorXd costs = described_costs_ms(descriptor, model, kind);
+/// log(1 + events a ms) of each operator of the space and counter (the rates of MAPLE-Edge §2.1.2), operator by
+/// operator; nothing where the descriptor has other counters than these, or lacks an operator.
+std::vector<double> log_rates(const HardwareDescriptor& descriptor, const StructureModel& model,
+                              const std::vector<std::string>& counters) {
+  if (descriptor.counters != counters) return {};
+  std::vector<double> rates;
+  for (const nasbench::Operator& op : model.space().operators(model.space().default_shape(), 1)) {
+    const auto profile = std::find_if(descriptor.operators.begin(), descriptor.operators.end(), [&](const auto& own) {
+      return nasbench::same_at_any_resolution(own.key, op.key);
+    });
+    if (profile == descriptor.operators.end()) return {};
+    for (const double count : profile->counts) rates.push_back(std::log1p(count / std::max(profile->latency_ms, 1e-6)));
+  }
+  return rates;
+}
+
+/// Inputs before standardisation: logarithms of the described costs' shares, then of the rates; NaN where not known.
+Eigen::VectorXd raw_inputs(const DescriptorPrior& prior, const StructureModel& model,
+                           const HardwareDescriptor& descriptor) {
+  const Eigen::VectorXd costs = described_costs_ms(descriptor, model, prior.kind);
   double sum = 0;
   for (const double cost : costs) sum += std::isnan(cost) ? 0 : cost;
-  const std::vector<double> own = log_rates(descriptor, model, counters);
-  Eigen::VectorXd inputs = Eigen::VectorXd::Constant(costs.size() + static_cast<Eigen::Index>(rates),
-                                                     std::numeric_limits<double>::quiet_NaN());
+  const std::vector<double> rates = log_rates(descriptor, model, prior.counters);
+  Eigen::VectorXd inputs = Eigen::VectorXd::Constant(prior.input_mean.size(), std::numeric_limits<double>::quiet_NaN());
   for (Eigen::Index f = 0; f < costs.size(); ++f) {
     if (!std::isnan(costs[f])) inputs[f] = std::log(std::max(costs[f] / sum, smallest_share));
   }
-  if (own.size() == rates) std::copy(own.begin(), own.end(), inputs.data() + costs.size());
+  const bool known = costs.size() + static_cast<Eigen::Index>(rates.size()) == inputs.size();
+  if (known) std::copy(rates.begin(), rates.end(), inputs.data() + costs.size());
   return inputs;
 }
 
 /// Standardised; what is not known is as on average. Each group of inputs has the weight of one.
 Eigen::VectorXd inputs_of(const DescriptorPrior& prior, const StructureModel& model,
                           const HardwareDescriptor& descriptor) {
-  const auto features = static_cast<Eigen::Index>(model.features().size());
-  const Eigen::VectorXd raw = raw_inputs(descriptor, model, prior.kind, prior.counters,
-                                         static_cast<std::size_t>(prior.input_mean.size() - features));
-  Eigen::VectorXd inputs = (raw - prior.input_mean).cwiseQuotient(prior.input_unit);
+  Eigen::VectorXd inputs = (raw_inputs(prior, model, descriptor) - prior.input_mean).cwiseQuotient(prior.input_unit);
   for (double& input : inputs) input = std::isfinite(input) ? input : 0;
   return inputs;
 }
@@ -107,9 +119,7 @@ void standardise(const std::vector<Lesson>& lessons, const StructureModel& model
   prior.input_mean = Eigen::VectorXd::Zero(width);
   prior.input_unit = Eigen::VectorXd::Ones(width);
   std::vector<Eigen::VectorXd> raw;
-  for (const Lesson& lesson : lessons) {
-    raw.push_back(raw_inputs(lesson.device->descriptor, model, prior.kind, prior.counters, rates));
-  }
+  for (const Lesson& lesson : lessons) raw.push_back(raw_inputs(prior, model, lesson.device->descriptor));
   for (Eigen::Index i = 0; i < width; ++i) {
     double count = 0, sum = 0, square = 0;
     for (const Eigen::VectorXd& inputs : raw) {
@@ -134,20 +144,17 @@ void train(const std::vector<Lesson>& lessons, const StructureModel& model, std:
   DescribedNetworks networks;
   networks.inputs.resize(devices, prior.input_mean.size());
   networks.log_costs.resize(devices, features);
-  Eigen::Index n = 0;
-  for (const Lesson& lesson : lessons) n += lesson.rows.rows();
-  networks.rows.resize(n, features);
-  networks.log_latency.resize(n);
-  n = 0;
   for (Eigen::Index d = 0; d < devices; ++d) {
     const Lesson& lesson = lessons[static_cast<std::size_t>(d)];
+    const Eigen::Index n = networks.rows.rows();
+    networks.rows.conservativeResize(n + lesson.rows.rows(), features);
+    networks.log_latency.conservativeResize(n + lesson.rows.rows());
     networks.inputs.row(d) = inputs_of(prior, model, lesson.device->descriptor).transpose();
     networks.log_costs.row(d) =
         expected_costs_ms(lesson.device->descriptor, model, prior.kind).array().log().matrix().transpose();
-    networks.rows.middleRows(n, lesson.rows.rows()) = lesson.rows;
-    networks.log_latency.segment(n, lesson.rows.rows()) = lesson.log_latency;
+    networks.rows.bottomRows(lesson.rows.rows()) = lesson.rows;
+    networks.log_latency.tail(lesson.rows.rows()) = lesson.log_latency;
     networks.device.insert(networks.device.end(), static_cast<std::size_t>(lesson.rows.rows()), d);
-    n += lesson.rows.rows();
   }
   prior.network = fit_descriptor_network(networks, seed);
 }

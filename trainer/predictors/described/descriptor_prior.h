@@ -40,31 +40,23 @@ struct DescribedNetworks {
 /// outputs that are zero: without a reason in the data, costs stay what the descriptor says.
 DescriptorNetwork fit_descriptor_network(const DescribedNetworks& networks, std::uint64_t seed);
 
-/// The kinds that speak of costs: in_network, latency (less the empty call), and inferred, which says nothing. Throws
-/// InputError that lists their names.
+/// The kinds that speak of costs: in_network, latency (less the empty call), inferred (nothing). Throws InputError.
 DescriptorKind described_kind(std::string_view name);
 
 /// Floor for one cost, as a fraction of the sum of the described costs.
 constexpr double smallest_share = 1e-3;
 
-/// What a descriptor says of the cost of one unit of each feature, ms; NaN where it says nothing, all NaN where it
-/// lacks that kind of entries.
+/// What a descriptor says in that kind of entries of the cost of one unit of each feature, ms; NaN where nothing.
 Eigen::VectorXd described_costs_ms(const datasets::HardwareDescriptor& descriptor,
                                    const nasbench::StructureModel& model, DescriptorKind kind);
 
-/// Whether the descriptor has every operation in that kind of entries, each once, and costs of those that every
-/// structure counts.
+/// Whether that kind of entries has every operation once, and costs of those that every structure counts.
 bool says_something(const datasets::HardwareDescriptor& descriptor, const nasbench::StructureModel& model,
                     DescriptorKind kind);
 
 /// described_costs_ms() without gaps, positive: where the descriptor says nothing, what is typical beside the others.
 Eigen::VectorXd expected_costs_ms(const datasets::HardwareDescriptor& descriptor, const nasbench::StructureModel& model,
                                   DescriptorKind kind);
-
-/// log(1 + events a ms) of each operator of the space and counter (the rates of MAPLE-Edge §2.1.2), operator by
-/// operator; nothing where the descriptor has other counters than these, or lacks an operator.
-std::vector<double> log_rates(const datasets::HardwareDescriptor& descriptor, const nasbench::StructureModel& model,
-                              const std::vector<std::string>& counters);
 
 /// Costs under a structure are this matrix [features, features] by the costs of all features: what the structure counts
 /// apart is not in the operation that contains it, and what the descriptor knows but the structure does not count is in
@@ -87,8 +79,7 @@ struct DescribedDevice {
   double residual = 0;               ///< of log latency about the costs
 };
 
-/// What the pool teaches about descriptors: a network from a descriptor to costs, and how far off it is on runtimes
-/// that it was not trained on.
+/// What the pool teaches about descriptors: a network from them to costs, and how far off it is on other runtimes.
 struct DescriptorPrior {
   DescriptorKind kind = DescriptorKind::inferred;
   std::vector<std::string> counters;  ///< whose rates it takes; empty: none

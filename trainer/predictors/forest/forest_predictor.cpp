@@ -7,15 +7,17 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/adaptation.h"
-#include "trainer/core/part_vocabulary.h"
-#include "trainer/core/pool_archive.h"
-#include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/networks/formula.h"
+#include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer {
 namespace {
+
+/// A random forest (Breiman, Machine Learning 2001): trees grown on samples of the rows, each split the one of its few
+/// features that lowers the squared error most. Features are zeros and ones, and each split lies between the two.
+using RandomForest = std::vector<SplitTree>;
 
 /// What is exported of a forest of a space's one-hot encodings: every tree of every row takes one step at a time. A
 /// relaxed encoding goes both ways at every split, with what its column says as the share of the one.
@@ -67,58 +69,46 @@ ExportedFormula formula_of(const RandomForest& forest, const SearchSpace& space)
 class ForestPredictor : public Predictor {
  public:
   ForestPredictor(RandomForest forest, nlohmann::json card)
-      : forest_(std::move(forest)), card_(std::move(card)), space_(&nasbench::search_space(get_space(card_))) {}
+      : Predictor(std::move(card)), forest_(std::move(forest)), space_(&nasbench::search_space(get_space(card_))) {}
 
-  std::string_view kind() const override { return "forest"; }
   const SearchSpace& space() const override { return *space_; }
-
-  datasets::Quantity quantity() const override { return get_quantity(card_); }
   Predictions predict(const std::vector<Architecture>& architectures, double) const override {
     Predictions predictions;
     std::vector<float> encoding(space_->encoding_width());
     for (const Architecture& architecture : architectures) {
       space_->encode(architecture, encoding.data());
-      predictions.latency_ms.push_back(std::exp(mean_leaf(forest_, encoding.data())));
+      double sum = 0;
+      for (const SplitTree& tree : forest_) sum += tree.predict(encoding.data());
+      predictions.latency_ms.push_back(std::exp(sum / static_cast<double>(forest_.size())));
     }
     return predictions;
   }
 
-  Archive to_archive() const override {
-    Archive archive;
-    archive.card = card_;
-    put_trees(archive, "forest", forest_, Splits::of_bits);
-    return archive;
-  }
+  void put_weights(Archive& archive) const override { put_trees(archive, "forest", forest_, Splits::of_bits); }
 
   ExportedFormula formula() const override { return formula_of(forest_, *space_); }
 
-  nlohmann::json to_document() const override {
+  nlohmann::json numbers() const override {
     nlohmann::json trees = nlohmann::json::array();
     for (const SplitTree& tree : forest_) {
       nlohmann::json nodes = nlohmann::json::array();
       for (const SplitNode& node : tree.nodes) nodes.push_back({node.feature, node.less, node.other, node.value});
       trees.push_back(nodes);
     }
-    nlohmann::json document = {
-        {"format", "tenshot.predictor/1"},
-        {"card", card_},
-        {"strings", strings_document(*space_)},
-        {"encoding", {{"one_hot_of", space_->decisions()}}},
-        {"computes", "latency_ms = exp(mean over trees of the leaf's value)"},
-        {"nodes_are", {"feature, -1 in a leaf", "child where it is 0", "child where it is 1", "value"}},
-        {"trees", trees}};
-    return document_of(quantity(), std::move(document));
+    return {{"encoding", {{"one_hot_of", space_->decisions()}}},
+            {"computes", "latency_ms = exp(mean over trees of the leaf's value)"},
+            {"nodes_are", {"feature, -1 in a leaf", "child where it is 0", "child where it is 1", "value"}},
+            {"trees", trees}};
   }
 
  private:
   RandomForest forest_;
-  nlohmann::json card_;
   const SearchSpace* space_;
 };
 
-class ForestModel : public ModelOfPool {
+class ForestModel : public PoolModel {
  public:
-  explicit ForestModel(datasets::Pool pool) : ModelOfPool(std::move(pool), "forest") {}
+  explicit ForestModel(datasets::Pool pool) : PoolModel(std::move(pool), "forest") {}
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     require_measurements(set, kind());
@@ -137,35 +127,20 @@ class ForestModel : public ModelOfPool {
     grown.smallest_leaf = 2;
     grown.feature_share = 1.0 / 3;
     grown.seed = Rng(options.seed).bits();
-    nlohmann::json card = predictor_card(*this, set, options.seed);
-    return std::make_unique<ForestPredictor>(grow_forest(features, width, targets, grown), std::move(card));
+    RandomForest forest = train_trees(features, width, targets, {}, grown).trees;
+    for (SplitTree& tree : forest) {
+      for (SplitNode& node : tree.nodes) {
+        node.threshold = 0.5F;
+        node.value = static_cast<float>(double{node.value} * grown.trees);  // a leaf held its share of the mean
+      }
+    }
+    return std::make_unique<ForestPredictor>(std::move(forest), predictor_card(*this, set, options.seed));
   }
 };
 
 }  // namespace
 
-double mean_leaf(const RandomForest& forest, const float* features) {
-  double sum = 0;
-  for (const SplitTree& tree : forest) sum += tree.predict(features);
-  return sum / static_cast<double>(forest.size());
-}
-
-RandomForest grow_forest(const std::vector<float>& features, std::size_t width, const std::vector<double>& targets,
-                         const TreeOptions& options) {
-  RandomForest forest = train_trees(features, width, targets, {}, options).trees;
-  for (SplitTree& tree : forest) {
-    for (SplitNode& node : tree.nodes) {
-      node.threshold = 0.5F;
-      node.value = static_cast<float>(double{node.value} * options.trees);  // a leaf held its share of the mean
-    }
-  }
-  return forest;
-}
-
-std::unique_ptr<PoolModel> make_forest(const datasets::Pool& pool) {
-  require_devices(pool);
-  return std::make_unique<ForestModel>(pool);
-}
+std::unique_ptr<PoolModel> make_forest(const datasets::Pool& pool) { return std::make_unique<ForestModel>(pool); }
 
 std::unique_ptr<Predictor> load_forest_predictor(const Archive& archive) {
   const std::size_t width = nasbench::search_space(get_space(archive.card)).encoding_width();

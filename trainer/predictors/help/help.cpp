@@ -76,17 +76,15 @@ MetaBatch batch_of(const SearchSpace& space, const AdaptationSet& set, const Ran
   return batch;
 }
 
-class HelpModel : public ModelOfPool {
+class HelpModel : public PoolModel {
  public:
   HelpModel(datasets::Pool pool, HelpSettings settings, std::unique_ptr<MetaNetwork> network)
-      : ModelOfPool(std::move(pool), "help"), settings_(settings), network_(std::move(network)) {}
+      : PoolModel(std::move(pool), "help"), settings_(settings), network_(std::move(network)) {}
 
-  Archive to_archive() const override {
-    Archive archive = ModelOfPool::to_archive();
+  void put_learned(Archive& archive) const override {
     archive.card["seed"] = settings_.seed;
     archive.card["settings"] = settings_json(settings_);
     archive.put("parameters", to_array(network_->state().parameters));
-    return archive;
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
@@ -208,9 +206,7 @@ const Declaration<Settings>& declared(const Settings&) { return help_options; }
 
 std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSettings& settings,
                                       const TrainingControl& control) {
-  require_devices(pool);
-  const LibTorchThreads threads(control.threads);
-  const FlushedDenormals flushed;
+  const LibTorchTraining threads(control.threads);
   const TaskSource source(pool, settings);
   auto network = network_of(pool, settings);
   const std::string fingerprint =

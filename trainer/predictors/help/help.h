@@ -30,8 +30,7 @@ const Declaration<HelpSettings>& declared(const HelpSettings&);
 /// "help": the meta-learned predictor of HELP (Lee, Lee, Chong and Hwang, NeurIPS 2021), in LibTorch. A hardware
 /// embedding is computed from the latencies of the measured architectures; a network maps architecture and embedding to
 /// latency, cells by a graph encoder; the embedding also scales each layer's initial weights (Lee et al., Bayesian
-/// TAML, ICLR 2020); a few steps of gradient descent on the measured architectures, with learned step sizes, adapt
-/// them.
+/// TAML, ICLR 2020); a few gradient steps on the measured architectures, of learned sizes, adapt them.
 ///
 /// Where it differs from the authors' code: the embedding is a mean over (architecture, latency) pairs, so that any ten
 /// can be measured; latencies are scaled by the least and the most of the ten, not of 900 of the new device, and the
@@ -39,8 +38,8 @@ const Declaration<HelpSettings>& declared(const HelpSettings&);
 /// without validation devices, the last state is kept.
 ///
 /// Throws InputError for a device with too few connected architectures, for a validation device that is not in the pool
-/// and where no other is left, Interrupted. Every 25 episodes the state is
-/// saved in control.state_file, where a later call on the same pool with the same settings goes on, to the same bytes.
+/// and where no other is left, Interrupted. Every 25 episodes the state is saved in control.state_file, where a later
+/// call on the same pool with the same settings goes on, to the same bytes.
 std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSettings& settings,
                                       const TrainingControl& control);
 /// Throws FormatError. Its predictors are feed-forward networks (trainer/networks/feed_forward_predictor.h).

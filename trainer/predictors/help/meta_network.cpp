@@ -70,8 +70,7 @@ struct Encoder {
     return linear(p, join() + 2, torch::relu(linear(p, join() + 1, torch::relu(linear(p, join(), joined)))));
   }
 
-  /// A layer of the encoder over all nodes at once, [weight, bias]; the first over the encoding, the last of the node
-  /// that is read.
+  /// A layer of the encoder over all nodes at once, [weight, bias]: the first of the encoding, the last to one node.
   std::pair<at::Tensor, at::Tensor> unrolled(const Tensors& p, std::size_t layer) const {
     at::Tensor weight = torch::kron(adjacency, p[2 * layer]), bias = p[2 * layer + 1].repeat({nodes});
     if (layer == encode1) {
@@ -86,11 +85,6 @@ struct Encoder {
   at::Tensor adjacency;  ///< [nodes, nodes]: row i says whom node i hears
   at::Tensor placement;  ///< [nodes · features, inputs]: features are placement · encoding + constant
   at::Tensor constant;
-};
-
-struct Adapted {
-  Tensors parameters;
-  at::Tensor embedding;
 };
 
 std::vector<float> values_of(const at::Tensor& tensor) {
@@ -126,10 +120,9 @@ class TorchMetaNetwork final : public MetaNetwork {
     const at::Tensor values = torch::tensor(adam_.parameters).requires_grad_(true);
     Tensors losses;
     for (const MetaTask& task : tasks) {
-      const Adapted adapted = adapt(values, task.support, inner_steps, true);
+      const auto [own, embedding] = adapt(values, task.support, inner_steps, true);
       const auto rows = static_cast<std::int64_t>(task.query.targets.size());
-      const at::Tensor predicted =
-          encoder_.predict(adapted.parameters, tensor(task.query.inputs, rows), adapted.embedding);
+      const at::Tensor predicted = encoder_.predict(own, tensor(task.query.inputs, rows), embedding);
       losses.push_back((predicted - tensor(task.query.targets, rows)).square().mean());
     }
     const at::Tensor loss = torch::stack(losses).mean();
@@ -144,8 +137,8 @@ class TorchMetaNetwork final : public MetaNetwork {
   }
 
   std::vector<DenseLayer> adapted(const MetaBatch& support, int inner_steps) const override {
-    const Adapted adapted = adapt(torch::tensor(adam_.parameters).requires_grad_(true), support, inner_steps, false);
-    const Tensors& own = adapted.parameters;
+    const at::Tensor values = torch::tensor(adam_.parameters).requires_grad_(true);
+    const auto [own, embedding] = adapt(values, support, inner_steps, false);
     std::vector<DenseLayer> network;
     for (std::size_t l = encode1; l < encoder_.layers(); ++l) {
       const auto [weight, bias] =
@@ -154,7 +147,7 @@ class TorchMetaNetwork final : public MetaNetwork {
           {static_cast<int>(weight.size(1)), static_cast<int>(weight.size(0)), values_of(weight), values_of(bias)});
     }
     DenseLayer& join = network[encoder_.join() - encode1];
-    join = fold_constant_inputs({join}, static_cast<int>(width), values_of(adapted.embedding)).front();
+    join = fold_constant_inputs({join}, static_cast<int>(width), values_of(embedding)).front();
     return network;
   }
 
@@ -169,8 +162,9 @@ class TorchMetaNetwork final : public MetaNetwork {
 
  private:
   /// The weights, biases and step sizes, which lie one after the other in `values`, after modulation and `steps`
-  /// gradient steps on the support. With `differentiable`, as functions of `values`.
-  Adapted adapt(const at::Tensor& values, const MetaBatch& support, int steps, bool differentiable) const {
+  /// gradient steps on the support, and the embedding. With `differentiable`, as functions of `values`.
+  std::pair<Tensors, at::Tensor> adapt(const at::Tensor& values, const MetaBatch& support, int steps,
+                                       bool differentiable) const {
     Tensors p;
     std::int64_t next = 0;
     for (const std::size_t first : {std::size_t{0}, std::size_t{encode1}}) {  // the second time, step sizes

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "nasbench/support/error.h"
 #include "trainer/predictors/kernels/learners.h"
@@ -10,19 +11,23 @@
 namespace tenshot::trainer::kernels {
 namespace {
 
-/// Where a coordinate lies on an axis: between two points, and how far from the lower one.
-struct Position {
-  std::size_t lower = 0, upper = 0;
-  double share = 0;  ///< of the upper point
+/// One dimension of a grid: its name and where its points lie, in ascending order.
+struct Axis {
+  std::string name;
+  std::vector<double> points;
+  std::size_t feature = 0;  ///< which of a row's features lies on this axis
 };
+
+/// Where a coordinate lies on an axis: the point at it or below, and its share of the way to the next one.
+using Position = std::pair<std::size_t, double>;
 
 Position position_on(const Axis& axis, double coordinate) {
   const std::vector<double>& points = axis.points;
   if (!(coordinate >= points.front())) return {};
   const auto found = std::lower_bound(points.begin(), points.end() - 1, coordinate);
   const auto upper = static_cast<std::size_t>(found - points.begin());
-  if (coordinate >= *found) return {upper, upper, 0};
-  return {upper - 1, upper, (coordinate - points[upper - 1]) / (points[upper] - points[upper - 1])};
+  if (coordinate >= *found) return {upper, 0};
+  return {upper - 1, (coordinate - points[upper - 1]) / (points[upper] - points[upper - 1])};
 }
 
 constexpr std::size_t most_points = 1'000'000;
@@ -49,98 +54,45 @@ std::size_t complexity_of(const std::string& category) {
   return static_cast<std::size_t>((found != names.end() ? found : names.end() - 1) - names.begin());
 }
 
-std::vector<double> point_of(const std::vector<double>& row, const std::vector<Axis>& axes) {
-  std::vector<double> point;
-  for (const Axis& axis : axes) point.push_back(row.at(axis.feature));
-  return point;
-}
-
-}  // namespace
-
-InterpolationGrid::InterpolationGrid(std::vector<Axis> axes, std::vector<double> values)
-    : axes_(std::move(axes)), values_(std::move(values)) {
-  std::size_t count = axes_.empty() ? 0 : 1;
-  for (const Axis& axis : axes_) {
-    const bool ascends =
-        std::adjacent_find(axis.points.begin(), axis.points.end(), std::greater_equal<>()) == axis.points.end();
-    if (axis.points.empty() || !ascends) {
-      throw InputError("axis '" + axis.name + "' of a grid needs points in ascending order");
-    }
-    count *= axis.points.size();
-  }
-  if (count == 0 || values_.size() != count) {
-    throw InputError("a grid of " + std::to_string(count) + " points has " + std::to_string(values_.size()) +
-                     " values");
-  }
-  if (missing() == count) throw InputError("no point of the grid has a value");
-  strides_.assign(axes_.size(), 1);
-  for (std::size_t d = axes_.size() - 1; d > 0; --d) strides_[d - 1] = strides_[d] * axes_[d].points.size();
-}
-
-std::size_t InterpolationGrid::missing() const {
-  return static_cast<std::size_t>(
-      std::count_if(values_.begin(), values_.end(), [](double v) { return std::isnan(v); }));
-}
-
-double InterpolationGrid::between_neighbours(const std::vector<double>& measured, std::size_t at) const {
-  for (std::size_t d = 0; d < axes_.size(); ++d) {
-    const std::vector<double>& points = axes_[d].points;
-    const std::size_t index = at / strides_[d] % points.size();
-    if (index == 0 || index + 1 == points.size()) continue;
-    const double before = measured[at - strides_[d]], after = measured[at + strides_[d]];
-    if (std::isnan(before) || std::isnan(after)) continue;
-    const double share = (points[index] - points[index - 1]) / (points[index + 1] - points[index - 1]);
-    return before + share * (after - before);
-  }
-  return std::nan("");
-}
-
-void InterpolationGrid::fill_missing() {
-  const std::vector<double> measured = values_;
-  double lowest = HUGE_VAL;
-  for (const double value : measured) lowest = std::isnan(value) ? lowest : std::min(lowest, value);
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    if (!std::isnan(measured[i])) continue;
-    const double value = between_neighbours(measured, i);
-    values_[i] = std::isnan(value) ? lowest : value;
-  }
-}
-
-double InterpolationGrid::interpolate(const std::vector<double>& point) const {
-  if (point.size() != axes_.size()) {
-    throw InputError("a point of " + std::to_string(point.size()) + " coordinates is none of a grid of " +
-                     std::to_string(axes_.size()) + " dimensions");
-  }
-  std::vector<Position> positions;
-  for (std::size_t d = 0; d < axes_.size(); ++d) positions.push_back(position_on(axes_[d], point[d]));
-  // The value at `offset`, with the axes from `d` on still to be interpolated along.
-  const std::function<double(std::size_t, std::size_t)> along = [&](std::size_t d, std::size_t offset) -> double {
-    if (d == axes_.size()) return values_[offset];
-    const Position& position = positions[d];
-    const double lower = along(d + 1, offset + position.lower * strides_[d]);
-    if (position.lower == position.upper) return lower;
-    return lower + position.share * (along(d + 1, offset + position.upper * strides_[d]) - lower);
-  };
-  const double value = along(0, 0);
-  if (std::isnan(value)) throw InputError("the grid has missing values around the point; fill them first");
-  return value;
-}
-
-namespace {
-
+/// Values on a regular grid of any number of dimensions, between which is interpolated, times the complexity.
 class GridLearner : public LatencyLearner {
  public:
-  /// `complexity`: place of the row's feature.
-  GridLearner(InterpolationGrid grid, std::size_t complexity)
-      : grid_(std::move(grid)), complexity_(complexity), missing_(grid_.missing()) {
-    grid_.fill_missing();
+  /// `complexity`: place of the row's feature. `values` has one number for each point, the last axis fastest; NaN where
+  /// none was measured, but not everywhere. What is missing is filled: linearly between its neighbours along the first
+  /// axis on which both were measured, else with the lowest value of the grid (§3.1). Throws InputError where an axis
+  /// is empty or not ascending, or sizes disagree.
+  GridLearner(std::vector<Axis> axes, std::vector<double> values, std::size_t complexity)
+      : axes_(std::move(axes)), values_(std::move(values)), complexity_(complexity) {
+    std::size_t count = axes_.empty() ? 0 : 1;
+    for (const auto& [name, points, feature] : axes_) {
+      if (points.empty() || std::adjacent_find(points.begin(), points.end(), std::greater_equal<>()) != points.end()) {
+        throw InputError("axis '" + name + "' of a grid needs points in ascending order");
+      }
+      count *= points.size();
+    }
+    if (count == 0 || values_.size() != count) {
+      throw InputError("a grid of " + std::to_string(count) + " points has " + std::to_string(values_.size()) +
+                       " values");
+    }
+    for (const Axis& axis : axes_) strides_.push_back(count /= axis.points.size());
+    const std::vector<double> measured = values_;
+    double lowest = HUGE_VAL;
+    for (const double value : measured) lowest = std::isnan(value) ? lowest : std::min(lowest, value);
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (!std::isnan(measured[i])) continue;
+      const double value = between_neighbours(measured, i);
+      values_[i] = std::isnan(value) ? lowest : value;
+      ++missing_;
+    }
   }
 
   double predict_ms(const std::vector<double>& features) const override {
-    return std::max(grid_.interpolate(point_of(features, grid_.axes())) * features.at(complexity_), least_ms);
+    std::vector<Position> positions;
+    for (const Axis& axis : axes_) positions.push_back(position_on(axis, features.at(axis.feature)));
+    return std::max(interpolated(positions, 0, 0) * features.at(complexity_), least_ms);
   }
   nlohmann::json put(Archive& archive, const std::string& name) const override {
-    archive.put(name + ".values", to_array(grid_.values()));
+    archive.put(name + ".values", to_array(values_));
     nlohmann::json card = to_document();
     card.erase("values");
     card["form"] = "grid";
@@ -148,20 +100,45 @@ class GridLearner : public LatencyLearner {
   }
   nlohmann::json to_document() const override {
     nlohmann::json axes = nlohmann::json::array();
-    for (const Axis& axis : grid_.axes()) {
+    for (const Axis& axis : axes_) {
       axes.push_back({{"feature", axis.feature}, {"name", axis.name}, {"points", axis.points}});
     }
-    return {{"axes", axes}, {"complexity", complexity_}, {"values", grid_.values()}};
+    return {{"axes", axes}, {"complexity", complexity_}, {"values", values_}};
   }
   std::string remark() const override {
     if (missing_ == 0) return "";
-    return std::to_string(missing_) + " of " + std::to_string(grid_.values().size()) +
+    return std::to_string(missing_) + " of " + std::to_string(values_.size()) +
            " points of the grid were not measured, and are filled from their neighbours, or with the least of the grid";
   }
 
  private:
-  InterpolationGrid grid_;
-  std::size_t complexity_, missing_;
+  double between_neighbours(const std::vector<double>& measured, std::size_t at) const {
+    for (std::size_t d = 0; d < axes_.size(); ++d) {
+      const std::vector<double>& points = axes_[d].points;
+      const std::size_t index = at / strides_[d] % points.size();
+      if (index == 0 || index + 1 == points.size()) continue;
+      const double before = measured[at - strides_[d]], after = measured[at + strides_[d]];
+      if (std::isnan(before) || std::isnan(after)) continue;
+      const double share = (points[index] - points[index - 1]) / (points[index + 1] - points[index - 1]);
+      return before + share * (after - before);
+    }
+    return std::nan("");
+  }
+
+  /// The value at `offset`, with the axes from `d` on still to be interpolated along, each of which halves the corners
+  /// (§4, Fig. 3). Outside of the grid it is that of its edge.
+  double interpolated(const std::vector<Position>& positions, std::size_t d, std::size_t offset) const {
+    if (d == axes_.size()) return values_[offset];
+    const auto [point, share] = positions[d];
+    const double lower = interpolated(positions, d + 1, offset + point * strides_[d]);
+    if (share == 0) return lower;
+    return lower + share * (interpolated(positions, d + 1, offset + (point + 1) * strides_[d]) - lower);
+  }
+
+  std::vector<Axis> axes_;
+  std::vector<std::size_t> strides_;
+  std::vector<double> values_;
+  std::size_t complexity_, missing_ = 0;
 };
 
 }  // namespace
@@ -172,8 +149,11 @@ std::unique_ptr<LatencyLearner> train_grid(const LatencyRows& rows, const std::s
   std::map<std::vector<double>, double> measured;
   std::vector<std::set<double>> sizes(axes.size());
   for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
-    const std::vector<double> point = point_of(rows.features[i], axes);
-    for (std::size_t d = 0; d < point.size(); ++d) sizes[d].insert(point[d]);
+    std::vector<double> point;
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+      point.push_back(rows.features[i].at(axes[d].feature));
+      sizes[d].insert(point.back());
+    }
     measured[point] = rows.latency_ms[i] / std::max(rows.features[i].at(complexity), 1.0);
   }
   std::size_t points = 1;
@@ -190,11 +170,11 @@ std::unique_ptr<LatencyLearner> train_grid(const LatencyRows& rows, const std::s
   for (const auto& [point, value] : measured) {
     std::size_t at = 0;
     for (std::size_t d = 0; d < axes.size(); ++d) {
-      at = at * axes[d].points.size() + position_on(axes[d], point[d]).lower;
+      at = at * axes[d].points.size() + position_on(axes[d], point[d]).first;
     }
     values[at] = value;
   }
-  return std::make_unique<GridLearner>(InterpolationGrid(std::move(axes), std::move(values)), complexity);
+  return std::make_unique<GridLearner>(std::move(axes), std::move(values), complexity);
 }
 
 std::unique_ptr<LatencyLearner> load_grid(const Archive& archive, const std::string& name, const JsonField& card,
@@ -214,7 +194,7 @@ std::unique_ptr<LatencyLearner> load_grid(const Archive& archive, const std::str
   const auto complexity = static_cast<std::size_t>(card.at("complexity").whole_number(0, last));
   std::vector<double> values = checked_doubles(archive, name + ".values", not_negative);
   try {
-    return std::make_unique<GridLearner>(InterpolationGrid(std::move(axes), std::move(values)), complexity);
+    return std::make_unique<GridLearner>(std::move(axes), std::move(values), complexity);
   } catch (const InputError& error) {
     throw FormatError(name + ": " + error.what());
   }

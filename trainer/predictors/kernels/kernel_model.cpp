@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "nasbench/kernels/kernel_network.h"
 #include "nasbench/kernels/kernel_search.h"
@@ -23,11 +24,18 @@ double elements_moved(const OperatorSpecification& op) {
 /// "convolution++*": a convolution of that kernel and whatever is fused with it.
 std::string with_any(const std::string& kernel) { return kernel.substr(0, kernel.find("++")) + "++*"; }
 
+/// "fully_connected (convolution)": the kernels of a type that lead with operators of another category than its first
+/// have other features, and learn apart.
+std::string apart(const std::string& kernel, const std::string& category) { return kernel + " (" + category + ")"; }
+
 std::vector<KernelSample> as_learned(std::vector<KernelSample> samples, LearnerKind learner) {
+  std::map<std::string, std::string> first_category;
   for (KernelSample& sample : samples) {
     const std::string category = operation_category(sample.leading);
     const bool is_one = category == "convolution" || category == "depthwise_convolution";
     if (learner == LearnerKind::forest && is_one) sample.kernel = with_any(sample.kernel);
+    const std::string& first = first_category.try_emplace(sample.kernel, category).first->second;
+    if (category != first) sample.kernel = apart(sample.kernel, category);
   }
   return samples;
 }
@@ -47,10 +55,6 @@ std::map<std::string, LatencyRows> rows_of(const std::vector<KernelSample>& samp
   }
   if (rows.empty()) throw InputError("a predictor by kernels needs at least one measured kernel");
   return rows;
-}
-
-const OperatorSpecification& leading_of(const std::vector<KernelSample>& samples, const std::string& type) {
-  return std::find_if(samples.begin(), samples.end(), [&](const KernelSample& s) { return s.kernel == type; })->leading;
 }
 
 /// The root mean square of errors of log latency; `otherwise` of none.
@@ -95,6 +99,23 @@ std::string type_under(const nasbench::FusionRules& rules, const std::string& ty
   return with_chosen_kernel(rules, type, leading);
 }
 
+nasbench::Network graph_of(const nasbench::NamedNetwork& named) {
+  nasbench::Network graph;
+  std::set<int> read;
+  for (std::size_t i = 0; i < named.operators.size(); ++i) {
+    nasbench::NetworkNode& node = graph.nodes.emplace_back();
+    node.operation = named.operators[i];
+    node.name = std::to_string(i);
+    if (i >= named.sources.size()) continue;
+    for (const int source : named.sources[i]) node.inputs.push_back({source, 0});
+    read.insert(named.sources[i].begin(), named.sources[i].end());
+  }
+  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
+    if (read.count(i) == 0) graph.outputs.push_back({i, 0});
+  }
+  return graph;
+}
+
 std::vector<NetworkKernel> kernels_of(const nasbench::Network& network, const nasbench::FusionRules& rules) {
   std::vector<NetworkKernel> kernels;
   for (const nasbench::Kernel& kernel : find_kernels(network, rules)) {
@@ -109,31 +130,37 @@ KernelModel::KernelModel(const std::vector<KernelSample>& measured, double call,
                          LearnerKind learner)
     : call_ms(call) {
   const std::vector<KernelSample> samples = as_learned(measured, learner);
-  for (const auto& [type, rows] : rows_of(samples, learner)) {
-    const std::string category = operation_category(leading_of(samples, type));
-    try {
-      const std::size_t executed = rows.latency_ms.size();
-      const auto all = std::count_if(samples.begin(), samples.end(),
-                                     [&, name = type](const KernelSample& sample) { return sample.kernel == name; });
-      const double share = static_cast<double>(executed) / static_cast<double>(all);
-      types[type] = {category, train_learner(learner, rows, category, seed), executed, 0, 0, share, learner};
-    } catch (const InputError& error) {
-      throw InputError("kernels '" + type + "': " + error.what());
-    }
-  }
+  std::map<std::string, double> all;  // of each type, those that the runtime executes elsewhere too
   std::vector<double> rates;
   for (const KernelSample& sample : samples) {
+    ++all[sample.kernel];
     if (sample.latency_ms == 0) continue;
     rates.push_back(sample.latency_ms / elements_moved(sample.leading));
-    double& largest = types.at(sample.kernel).largest_work;
-    largest = std::max(largest, work_of(sample.leading));
+    KernelType& type = types[sample.kernel];
+    type.category = operation_category(sample.leading);
+    type.largest_work = std::max(type.largest_work, work_of(sample.leading));
+  }
+  for (const auto& [name, rows] : rows_of(samples, learner)) {
+    KernelType& type = types.at(name);
+    type.samples = rows.latency_ms.size();
+    type.share = static_cast<double>(type.samples) / all.at(name);
+    type.learns = learner;
+    try {
+      type.learner = train_learner(learner, rows, type.category, seed);
+    } catch (const InputError& error) {
+      throw InputError("kernels '" + name + "': " + error.what());
+    }
   }
   ms_per_element = upper_median(rates);
 }
 
-KernelModel::Types::const_iterator KernelModel::type_of(const std::string& kernel) const {
-  const auto found = types.find(kernel);
-  return found != types.end() ? found : types.find(with_any(kernel));
+KernelModel::Types::const_iterator KernelModel::type_of(const NetworkKernel& kernel) const {
+  const std::string category = operation_category(kernel.leading);
+  for (const std::string& name : {kernel.kernel, apart(kernel.kernel, category), with_any(kernel.kernel)}) {
+    const auto found = types.find(name);
+    if (found != types.end() && found->second.category == category) return found;
+  }
+  return types.end();
 }
 
 void KernelModel::find_errors(const std::vector<KernelSample>& measured, std::uint64_t seed, LearnerKind learner) {
@@ -142,7 +169,7 @@ void KernelModel::find_errors(const std::vector<KernelSample>& measured, std::ui
   for (const KernelSample& sample : samples) {
     if (sample.latency_ms == 0) continue;
     unknown.add(ms_per_element * elements_moved(sample.leading), sample.latency_ms);
-    const KernelPrediction without = predict({sample.kernel, sample.leading}, &sample.kernel);
+    const KernelPrediction without = kernel(sample, &sample.kernel);
     if (without.origin == KernelOrigin::stand_in) stand_in.add(without.latency_ms, sample.latency_ms);
   }
   unknown_error = unknown.value(0);
@@ -157,12 +184,10 @@ void KernelModel::find_errors(const std::vector<KernelSample>& measured, std::ui
   }
 }
 
-KernelPrediction KernelModel::predict(const NetworkKernel& kernel, const std::string* hidden) const {
-  const std::string category = operation_category(kernel.leading);
+KernelPrediction KernelModel::kernel(const NetworkKernel& kernel, const std::string* hidden) const {
   const auto of_type = [&](const std::string& type) -> const KernelType* {
-    const auto found = type_of(type);
-    const bool usable = found != types.end() && found->second.category == category;
-    return usable && (hidden == nullptr || found->first != *hidden) ? &found->second : nullptr;
+    const auto found = type_of({type, kernel.leading});
+    return found != types.end() && (hidden == nullptr || found->first != *hidden) ? &found->second : nullptr;
   };
   const auto predicted_ms = [&](const KernelType& type) {
     return type.share * type.learner->predict_ms(operation_features(kernel.leading, type.learns));

@@ -10,24 +10,27 @@
 #include "nasbench/graph/network.h"
 #include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/kernels/kernel_network.h"
+#include "nasbench/spaces/networks.h"
 #include "sampling/operators/adaptive_sampling.h"
 #include "trainer/predictors/kernels/learners.h"
 
 namespace tenshot::trainer::kernels {
 
-/// A kernel whose latency was measured.
-struct KernelSample {
-  std::string kernel;                       ///< nasbench::kernel_type
-  nasbench::OperatorSpecification leading;  ///< its leading operator (nasbench::leading_operator)
-  double latency_ms = 0;                    ///< positive; 0 where another operator executes it
-  std::string network = {};                 ///< that it was found in; empty: in none
-};
-
 /// A kernel of a network.
 struct NetworkKernel {
-  std::string kernel;
-  nasbench::OperatorSpecification leading;
+  std::string kernel;                       ///< nasbench::kernel_type
+  nasbench::OperatorSpecification leading;  ///< its leading operator (nasbench::leading_operator)
 };
+
+/// A kernel whose latency was measured.
+struct KernelSample : NetworkKernel {
+  double latency_ms = 0;     ///< positive; 0 where another operator executes it
+  std::string network = {};  ///< that it was found in; empty: in none
+};
+
+/// The operators and edges of a network by name as a graph without attributes, which is what kernels are found in.
+/// Where nobody said how its operators are connected, none of them fuse.
+nasbench::Network graph_of(const nasbench::NamedNetwork& network);
 
 /// The kernels that a runtime with these rules executes of a network; reshapes, which move no number, are left out.
 std::vector<NetworkKernel> kernels_of(const nasbench::Network& network, const nasbench::FusionRules& rules);
@@ -91,21 +94,19 @@ class KernelModel {
   /// type after the other, of unknown kernels by what moving numbers says of all.
   void find_errors(const std::vector<KernelSample>& measured, std::uint64_t seed, LearnerKind learner);
 
-  KernelPrediction kernel(const NetworkKernel& kernel) const { return predict(kernel, nullptr); }
+  /// Where `hidden` is given, as if that type had not been measured.
+  KernelPrediction kernel(const NetworkKernel& kernel, const std::string* hidden = nullptr) const;
   SumOfKernels network(const std::vector<NetworkKernel>& kernels) const;
   double network_ms(const std::vector<NetworkKernel>& kernels) const { return network(kernels).latency_ms; }
 
   using Types = std::map<std::string, KernelType>;
-  /// The type that a kernel is of; types.end() where it was not measured.
-  Types::const_iterator type_of(const std::string& kernel) const;
+  /// The type that a kernel is of, whose kernels lead with operators of its category; types.end() where none was
+  /// measured.
+  Types::const_iterator type_of(const NetworkKernel& kernel) const;
 
   double call_ms = 0, ms_per_element = 0;
   double stand_in_error = 0, unknown_error = 0;  ///< of log latency; 0: not known
   Types types;
-
- private:
-  /// As if the type `hidden` had not been measured.
-  KernelPrediction predict(const NetworkKernel& kernel, const std::string* hidden) const;
 };
 
 /// How whole networks that were measured correct the sum over their kernels.
@@ -157,14 +158,13 @@ WholeNetworks fit_whole_networks(const std::vector<WholeNetwork>& networks, cons
                                  const std::vector<KernelSample>& samples, Correction correction, std::uint64_t seed,
                                  LearnerKind learner);
 
-/// Latency of a kernel in ms; NaN where the runtime refuses it.
-using MeasureKernel = std::function<double(const nasbench::KernelSizes&)>;
-
 /// Adaptive sampling of kernels of one type (nn-Meter, Algorithm 2) with the prior distribution of the sizes that the
 /// kernels of a zoo have; a forest per round says where errors are large. Of kernels that keep their channels, inputs
-/// and outputs are one dimension; layers without an image or a window have no dimensions of them. Throws InputError
-/// where the zoo has no kernel, the type cannot be made (nasbench::can_be_made), or nothing could be measured.
+/// and outputs are one dimension; layers without an image or a window have no dimensions of them. `measure`: latency of
+/// a kernel in ms; NaN where the runtime refuses it. Throws InputError where the zoo has no kernel, the type cannot be
+/// made (nasbench::can_be_made), or nothing could be measured.
 sampling::AdaptiveSamples sample_kernels(const std::string& type, const std::vector<nasbench::KernelSizes>& zoo,
-                                         const MeasureKernel& measure, const sampling::AdaptiveOptions& options);
+                                         const std::function<double(const nasbench::KernelSizes&)>& measure,
+                                         const sampling::AdaptiveOptions& options);
 
 }  // namespace tenshot::trainer::kernels

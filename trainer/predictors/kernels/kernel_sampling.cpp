@@ -43,19 +43,16 @@ bool makes_sense(const std::string& type, const KernelSizes& sizes) {
 }  // namespace
 
 sampling::AdaptiveSamples sample_kernels(const std::string& type, const std::vector<KernelSizes>& zoo,
-                                         const MeasureKernel& measure, const sampling::AdaptiveOptions& options) {
+                                         const std::function<double(const KernelSizes&)>& measure,
+                                         const sampling::AdaptiveOptions& options) {
   if (!nasbench::can_be_made(type)) nasbench::made_kernel(type, {});  // throws, and says why
   const std::vector<Dimension> dimensions = dimensions_of(type);
-  std::vector<std::string> names;
-  std::vector<bool> fine;
+  sampling::KernelSpace space;
   for (const Dimension& dimension : dimensions) {
-    names.emplace_back(dimension.name);
-    fine.push_back(dimension.channels);
-  }
-  std::vector<Configuration> prior;
-  for (const KernelSizes& sizes : zoo) {
-    prior.emplace_back();
-    for (const Dimension& dimension : dimensions) prior.back().push_back(sizes.*dimension.size);
+    space.dimensions.emplace_back(dimension.name);
+    space.fine.push_back(dimension.channels);
+    std::vector<int>& values = space.prior.emplace_back();
+    for (const KernelSizes& sizes : zoo) values.push_back(sizes.*dimension.size);
   }
   const auto sizes_of = [&](const Configuration& configuration) {
     KernelSizes sizes;
@@ -64,7 +61,6 @@ sampling::AdaptiveSamples sample_kernels(const std::string& type, const std::vec
     if (sizes.outputs == 0) sizes.outputs = sizes.inputs;  // such kernels keep their channels
     return sizes;
   };
-  sampling::KernelSpace space = sampling::space_of_zoo(names, prior, fine);
   space.allowed = [&](const Configuration& c) { return makes_sense(type, sizes_of(c)); };
   const auto measure_all = [&](const std::vector<Configuration>& configurations) {
     std::vector<double> latency_ms;
@@ -83,7 +79,7 @@ sampling::AdaptiveSamples sample_kernels(const std::string& type, const std::vec
     const KernelModel model(samples_of(training), 0, options.seed);
     std::vector<double> errors;
     for (const KernelSample& truth : samples_of(test)) {
-      errors.push_back(std::abs(model.kernel({type, truth.leading}).latency_ms / truth.latency_ms - 1));
+      errors.push_back(std::abs(model.kernel(truth).latency_ms / truth.latency_ms - 1));
     }
     return errors;
   };

@@ -25,13 +25,12 @@ constexpr std::size_t most_types = 10'000;
 class KernelsPredictor : public Predictor {
  public:
   KernelsPredictor(KernelModel model, nasbench::FusionRules rules, WholeNetworks whole, nlohmann::json card)
-      : model_(std::move(model)),
+      : Predictor(std::move(card)),
+        model_(std::move(model)),
         rules_(std::move(rules)),
         whole_(std::move(whole)),
-        card_(std::move(card)),
         space_(&get_space(card_)) {}
 
-  std::string_view kind() const override { return "kernels"; }
   const NetworkSpace& space() const override { return *space_; }
 
   bool has_intervals() const override { return model_.unknown_error > 0; }
@@ -58,22 +57,19 @@ class KernelsPredictor : public Predictor {
     std::vector<Unfamiliar> result;
     for (const Architecture& architecture : architectures) {
       std::set<std::string> unknown;
-      Unfamiliar unfamiliar;
+      Unfamiliar& unfamiliar = result.emplace_back();
       for (const NetworkKernel& kernel : kernels(architecture)) {
         if (model_.kernel(kernel).origin != KernelOrigin::measured_type) unknown.insert(kernel.kernel);
-        const auto type = model_.type_of(kernel.kernel);
+        const auto type = model_.type_of(kernel);
         if (type == model_.types.end() || !(type->second.largest_work > 0)) continue;
         unfamiliar.size = std::max(unfamiliar.size, kernels::work_of(kernel.leading) / type->second.largest_work);
       }
       unfamiliar.operators.assign(unknown.begin(), unknown.end());
-      result.push_back(std::move(unfamiliar));
     }
     return result;
   }
 
-  Archive to_archive() const override {
-    Archive archive;
-    archive.card = card_;
+  void put_weights(Archive& archive) const override {
     std::size_t index = 0;
     for (const auto& type : model_.types) {
       nlohmann::json& of_type = archive.card.at("types").at(index);
@@ -86,7 +82,6 @@ class KernelsPredictor : public Predictor {
     put("whole.mean", whole_.line.mean);
     put("whole.deviation", whole_.line.deviation);
     put("whole.weight", whole_.line.weight);
-    return archive;
   }
 
   /// Of a network it takes the ms of its kernels of each type that was measured, of the others, what of the sum may be
@@ -114,7 +109,7 @@ class KernelsPredictor : public Predictor {
     return exported;
   }
 
-  nlohmann::json to_document() const override {
+  nlohmann::json numbers() const override {
     const std::string form = to_archive().card.at("types").at(0).value("form", "trees");
     // What a type's latency is, and what all of them are called.
     const std::map<std::string, std::pair<std::string, std::string>> forms = {
@@ -136,8 +131,6 @@ class KernelsPredictor : public Predictor {
       types[name]["share"] = type.share;
     }
     return {
-        {"format", "tenshot.predictor/1"},
-        {"card", card_},
         {"computes",
          "latency_ms = factor * (call_ms + sum over the kernels of the network under the rules: share times " +
              forms.at(form).first + ") + overhead_ms" +
@@ -170,7 +163,7 @@ class KernelsPredictor : public Predictor {
     for (Eigen::Index row = 0; row < rows.rows(); ++row) {
       const std::vector<NetworkKernel> found = kernels(networks[static_cast<std::size_t>(row)]);
       for (const NetworkKernel& kernel : found) {
-        rows(row, std::distance(types.begin(), model_.type_of(kernel.kernel))) += model_.kernel(kernel).latency_ms;
+        rows(row, std::distance(types.begin(), model_.type_of(kernel))) += model_.kernel(kernel).latency_ms;
       }
       const SumOfKernels sum = model_.network(found);
       rows.row(row).tail(3) << sum.error_ms, sum.guessed_ms, std::exp(whole_.line.value(sum.composition));
@@ -185,28 +178,10 @@ class KernelsPredictor : public Predictor {
   KernelModel model_;
   nasbench::FusionRules rules_;
   WholeNetworks whole_;
-  nlohmann::json card_;
   const NetworkSpace* space_;
 };
 
 }  // namespace
-
-nasbench::Network kernels::graph_of(const nasbench::NamedNetwork& named) {
-  nasbench::Network graph;
-  std::set<int> read;
-  for (std::size_t i = 0; i < named.operators.size(); ++i) {
-    nasbench::NetworkNode& node = graph.nodes.emplace_back();
-    node.operation = named.operators[i];
-    node.name = std::to_string(i);
-    if (i >= named.sources.size()) continue;
-    for (const int source : named.sources[i]) node.inputs.push_back({source, 0});
-    read.insert(named.sources[i].begin(), named.sources[i].end());
-  }
-  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
-    if (read.count(i) == 0) graph.outputs.push_back({i, 0});
-  }
-  return graph;
-}
 
 std::unique_ptr<Predictor> make_kernels_predictor(const KernelModel& model, const nasbench::FusionRules& rules,
                                                   std::size_t samples, std::uint64_t seed, const WholeNetworks& whole,

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "nasbench/spaces/networks.h"
+#include "nasbench/kernels/fusion_rules.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/kernels/kernel_model.h"
 
@@ -21,11 +21,4 @@ std::unique_ptr<Predictor> make_kernels_predictor(const kernels::KernelModel& mo
 /// Throws FormatError where nodes do not form trees, rules are none, or a number is out of its range.
 std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive);
 
-namespace kernels {
-
-/// The operators and edges of a network by name as a graph without attributes, which is what kernels are found in.
-/// Where nobody said how its operators are connected, none of them fuse.
-nasbench::Network graph_of(const nasbench::NamedNetwork& network);
-
-}  // namespace kernels
 }  // namespace tenshot::trainer

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <optional>
 
 namespace tenshot::trainer::kernels {
 
@@ -9,18 +10,15 @@ namespace tenshot::trainer::kernels {
 struct Lasso {
   Eigen::VectorXd mean, deviation, weight;
   double intercept = 0;
-  double alpha = 0;  ///< of the penalty that was chosen
 
   double predict(const Eigen::VectorXd& features) const;
 };
 
 /// Minimises (1/N) Σ ((f(x) − y) / y)² + α ‖w‖₁ over w ≥ 0 by coordinate descent; the intercept is free and
-/// unpenalised. `features` is [N, k], y > 0. A feature that does not vary gets no weight. Throws InputError where there
-/// are no rows or a latency is not positive.
-Lasso fit_lasso(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms, double alpha);
-
-/// The penalty of 10⁻⁵, 10⁻⁴, …, 10² whose squared relative error over five folds of the rows is least, fitted to all
-/// rows: row i is of fold i mod 5, so that rows in random order make random folds.
-Lasso fit_lasso(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms);
+/// unpenalised. `features` is [N, k], y > 0. A feature that does not vary gets no weight. Where no α is given it is
+/// that of 10⁻⁵, 10⁻⁴, …, 10² whose squared relative error over five folds of the rows is least: row i is of fold
+/// i mod 5, so that rows in random order make random folds. Throws InputError where there are no rows or a latency is
+/// not positive.
+Lasso fit_lasso(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms, std::optional<double> alpha = {});
 
 }  // namespace tenshot::trainer::kernels

@@ -44,7 +44,7 @@ class LassoLearner : public LatencyLearner {
       features.row(i) = Eigen::Map<const Eigen::RowVectorXd>(rows.features[static_cast<std::size_t>(i)].data(), width);
     }
     const Eigen::Map<const Eigen::VectorXd> latency_ms(rows.latency_ms.data(), count);
-    const Lasso lasso = alpha ? fit_lasso(features, latency_ms, *alpha) : fit_lasso(features, latency_ms);
+    const Lasso lasso = fit_lasso(features, latency_ms, alpha);
     const Eigen::VectorXd slope = lasso.weight.cwiseQuotient(lasso.deviation);
     slope_.assign(slope.data(), slope.data() + width);
     intercept_ = lasso.intercept - slope.dot(lasso.mean);
@@ -121,16 +121,10 @@ class TreeLearner : public LatencyLearner {
   TreeEnsemble trees_;
 };
 
+/// One tree a round, of all rows and features.
 TreeOptions boosting(int rounds, int depth, double smallest_leaf, std::uint64_t seed) {
-  TreeOptions options;
-  options.trees = 1;
-  options.rounds = rounds;
-  options.learning_rate = 0.1;
-  options.depth = depth;
-  options.smallest_leaf = smallest_leaf;
-  options.row_share = 1;
-  options.seed = seed;
-  return options;
+  constexpr double learning_rate = 0.1, all = 1;
+  return {1, rounds, learning_rate, depth, smallest_leaf, all, all, seed};
 }
 
 /// latency = the line of the category's features · what trees make of the details (detail_names) and of the line: few
@@ -184,54 +178,34 @@ class BoostedLearner : public LatencyLearner {
   std::unique_ptr<TreeLearner> trees_;
 };
 
-/// What trees are chosen among: smallest leaves, and numbers of trees side by side, or of rounds.
-struct TreeGrid {
-  int TreeOptions::*counted;
-  TreeOptions options;
-  std::vector<int> counts;  ///< ascending
-  std::vector<int> leaves;
-
-  TreeOptions at(int count, int leaf) const {
-    TreeOptions chosen = options;
-    chosen.*counted = count;
-    chosen.smallest_leaf = leaf;
-    return chosen;
-  }
-};
-
-/// Of the whole grids the numbers are those of Li et al. (§4.2): 1 to 10 trees, 1 to 200 rounds, and 2 to 50 and 2 to 7
-/// rows to split, which leave half as many in the smaller of two leaves.
-TreeGrid tree_grid(LearnerKind kind, std::uint64_t seed) {
-  const auto up_to = [](int last) {
-    std::vector<int> numbers(static_cast<std::size_t>(last));
-    std::iota(numbers.begin(), numbers.end(), 1);
-    return numbers;
-  };
-  TreeOptions forest;
-  forest.seed = seed;
-  if (kind == LearnerKind::small_forest) return {&TreeOptions::trees, forest, {3, 10}, {1, 2, 5, 25}};
-  if (kind == LearnerKind::whole_forest) return {&TreeOptions::trees, forest, up_to(10), up_to(25)};
-  const TreeOptions boosted = boosting(200, 3, 1, seed);
-  if (kind == LearnerKind::small_boosted) return {&TreeOptions::rounds, boosted, {50, 100, 200}, {1, 3}};
-  return {&TreeOptions::rounds, boosted, up_to(200), up_to(3)};
+std::vector<int> up_to(int last) {
+  std::vector<int> numbers(static_cast<std::size_t>(last));
+  std::iota(numbers.begin(), numbers.end(), 1);
+  return numbers;
 }
 
-std::unique_ptr<LatencyLearner> best_trees(LearnerKind kind, const LatencyRows& rows, std::uint64_t seed) {
-  const TreeGrid grid = tree_grid(kind, seed);
-  TreeOptions best = grid.at(grid.counts.front(), grid.leaves.front());
+/// Trees whose smallest leaf, and whose number side by side or of rounds, err least over five folds. `counts` ascend.
+std::unique_ptr<LatencyLearner> best_trees(const LatencyRows& rows, TreeOptions options, int TreeOptions::*counted,
+                                           const std::vector<int>& counts, const std::vector<int>& leaves) {
+  options.smallest_leaf = leaves.front();
+  TreeOptions best = options;
+  best.*counted = counts.front();
+  options.*counted = counts.back();
   double least = HUGE_VAL;
-  for (std::size_t leaf = 0; leaf < grid.leaves.size() && rows.latency_ms.size() >= folds; ++leaf) {
-    std::vector<double> errors(static_cast<std::size_t>(grid.counts.back()));
+  for (std::size_t leaf = 0; leaf < leaves.size() && rows.latency_ms.size() >= folds; ++leaf) {
+    options.smallest_leaf = leaves[leaf];
+    std::vector<double> errors(static_cast<std::size_t>(counts.back()));
     for (std::size_t fold = 0; fold < folds; ++fold) {
-      const TreeLearner largest(of_fold(rows, fold, folds, false), grid.at(grid.counts.back(), grid.leaves[leaf]));
+      const TreeLearner largest(of_fold(rows, fold, folds, false), options);
       const std::vector<double> own =
-          largest.errors_of_first(of_fold(rows, fold, folds, true), grid.counted == &TreeOptions::trees);
+          largest.errors_of_first(of_fold(rows, fold, folds, true), counted == &TreeOptions::trees);
       std::transform(own.begin(), own.end(), errors.begin(), errors.begin(), std::plus<>());
     }
-    for (const int count : grid.counts) {
+    for (const int count : counts) {
       if (!(errors[static_cast<std::size_t>(count - 1)] < least)) continue;
       least = errors[static_cast<std::size_t>(count - 1)];
-      best = grid.at(count, grid.leaves[leaf]);
+      best = options;
+      best.*counted = count;
     }
   }
   return std::make_unique<TreeLearner>(rows, best);
@@ -256,12 +230,6 @@ LearnerKind learner_kind(std::string_view name) {
 
 std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRows& rows, const std::string& category,
                                               std::uint64_t seed) {
-  const bool sound = !rows.latency_ms.empty() && rows.features.size() == rows.latency_ms.size() &&
-                     std::all_of(rows.latency_ms.begin(), rows.latency_ms.end(), [](double y) { return y > 0; }) &&
-                     std::all_of(rows.features.begin(), rows.features.end(), [&](const std::vector<double>& row) {
-                       return !row.empty() && row.size() == rows.features.front().size();
-                     });
-  if (!sound) throw InputError("a learner needs rows of as many features each, and a positive latency of each");
   if (kind == LearnerKind::grid) return train_grid(rows, category);
   TreeOptions forest;
   forest.seed = seed;
@@ -273,7 +241,13 @@ std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRow
   if (kind == LearnerKind::boosted) return std::make_unique<BoostedLearner>(drawn, seed);
   if (kind == LearnerKind::perceptron) return best_perceptron(drawn, seed, false);
   if (kind == LearnerKind::whole_perceptron) return best_perceptron(drawn, seed, true);
-  return best_trees(kind, drawn, seed);
+  // Of the whole grids the numbers are those of Li et al. (§4.2): 1 to 10 trees, 1 to 200 rounds, and 2 to 50 and 2 to
+  // 7 rows to split, which leave half as many in the smaller of two leaves.
+  if (kind == LearnerKind::small_forest) return best_trees(drawn, forest, &TreeOptions::trees, {3, 10}, {1, 2, 5, 25});
+  if (kind == LearnerKind::whole_forest) return best_trees(drawn, forest, &TreeOptions::trees, up_to(10), up_to(25));
+  const TreeOptions boosted = boosting(200, 3, 1, seed);
+  if (kind == LearnerKind::whole_boosted) return best_trees(drawn, boosted, &TreeOptions::rounds, up_to(200), up_to(3));
+  return best_trees(drawn, boosted, &TreeOptions::rounds, {50, 100, 200}, {1, 3});
 }
 
 std::unique_ptr<LatencyLearner> load_learner(const Archive& archive, const std::string& name, const JsonField& card,

@@ -30,7 +30,7 @@ enum class LearnerKind : std::uint8_t {
   whole_forest,      ///< small_forest, chosen among all numbers of trees and leaves of Li et al. (§4.2)
   whole_boosted,     ///< small_boosted, likewise
   whole_perceptron,  ///< likewise: one to six layers of 64 to 512; hours
-  grid               ///< MONNET's interpolation between points (InterpolationGrid)
+  grid               ///< MONNET's interpolation between points (train_grid)
 };
 
 /// What the latency of an operator of that category depends on: heights, channels, window, and the sizes that say how
@@ -65,8 +65,8 @@ class LatencyLearner {
 
 /// Rows of one kind of operator.
 struct LatencyRows {
-  std::vector<std::vector<double>> features;
-  std::vector<double> latency_ms;  ///< positive
+  std::vector<std::vector<double>> features;  ///< as many in each row
+  std::vector<double> latency_ms;             ///< positive
 };
 
 /// The rows of numbers_of_fold().
@@ -79,47 +79,10 @@ std::unique_ptr<LatencyLearner> best_perceptron(const LatencyRows& rows, std::ui
 std::unique_ptr<LatencyLearner> load_perceptron(const Archive& archive, const std::string& name, const JsonField& card,
                                                 std::size_t width);
 
-/// One dimension of a grid: its name and where its points lie, in ascending order.
-struct Axis {
-  std::string name;
-  std::vector<double> points;
-  std::size_t feature = 0;  ///< which of a row's features lies on this axis
-};
-
-/// Values on a regular grid of any number of dimensions, between which is interpolated linearly (Osterwind et al.,
-/// MONNET, §§3.1, 4).
-class InterpolationGrid {
- public:
-  /// `values` has one number for each point, the last axis fastest; NaN where none could be measured. Throws InputError
-  /// where an axis is empty or not ascending, sizes disagree, or all values are missing.
-  InterpolationGrid(std::vector<Axis> axes, std::vector<double> values);
-
-  const std::vector<Axis>& axes() const { return axes_; }
-  /// One for each point, the last axis fastest.
-  const std::vector<double>& values() const { return values_; }
-  std::size_t missing() const;
-
-  /// Fills missing values: linearly between its neighbours along the first axis on which both were measured, else with
-  /// the lowest value of the grid (§3.1). Only measured values count as neighbours.
-  void fill_missing();
-
-  /// Multilinear interpolation: along one axis after the other, each of which halves the corners (§4, Fig. 3). One
-  /// number for each axis; outside of the grid it is that of its edge. Throws InputError on another number of them, or
-  /// while values are missing.
-  double interpolate(const std::vector<double>& point) const;
-
- private:
-  double between_neighbours(const std::vector<double>& measured, std::size_t at) const;
-
-  std::vector<Axis> axes_;
-  std::vector<std::size_t> strides_;
-  std::vector<double> values_;
-};
-
 /// MONNET's predictor of one kind of layer (Osterwind et al., 2022, §3.1, Eq. 1): t = efficiency · complexity, where
 /// the efficiency is interpolated on a grid of the layer's sizes and the complexity is the multiply-adds, of what has
 /// none the elements read. The grid is the one that rows of operators of a category span: its axes are the sizes that
-/// occur. Points that are missing are filled (InterpolationGrid::fill_missing). Of rows of one point the last counts.
+/// occur. Points that are missing are filled. Of rows of one point the last counts.
 /// Throws InputError where less than half of the points were measured.
 std::unique_ptr<LatencyLearner> train_grid(const LatencyRows& rows, const std::string& category);
 
@@ -127,18 +90,17 @@ std::unique_ptr<LatencyLearner> train_grid(const LatencyRows& rows, const std::s
 std::unique_ptr<LatencyLearner> load_grid(const Archive& archive, const std::string& name, const JsonField& card,
                                           std::size_t width);
 
-/// "forest", "small-forest", "boosted", "small-boosted", "lasso", "perceptron", "whole-forest", "whole-boosted",
-/// "whole-perceptron", "grid".
+/// "forest", "small-forest" and so on, as the enumerator is spelt.
 std::string_view name(LearnerKind kind);
 /// The kind of that name. Throws InputError that lists the names, but for the grid, which needs rows on one.
 LearnerKind learner_kind(std::string_view name);
 
 /// Trains on relative errors: Lasso and the perceptron minimise the squared relative error, the trees the squared error
 /// of the latency's logarithm, which for small errors is the same. Settings are chosen inside the rows (Li et al.,
-/// 2024, §4.2): by five folds (Lasso, small forests, small boosted trees), by a fifth of the rows (perceptron). The
-/// rows are of operators of `category`, with operation_features(). The same rows and seed give the same learner. Throws
-/// InputError where there are no rows, rows differ in length, a latency is not positive, trees are wanted of a program
-/// without XGBoost, or the rows are no grid where one is wanted.
+/// 2024, §4.2): by five folds (Lasso, small forests, small boosted trees), by a fifth of the rows (perceptron). There
+/// is at least one row; they are of operators of `category`, with operation_features(). The same rows and seed give the
+/// same learner. Throws InputError where trees are wanted of a program without XGBoost, or the rows are no grid where
+/// one is wanted.
 std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRows& rows, const std::string& category,
                                               std::uint64_t seed);
 

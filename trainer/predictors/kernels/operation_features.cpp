@@ -2,7 +2,6 @@
 #include <cmath>
 #include <initializer_list>
 #include <map>
-#include <numeric>
 
 #include "nasbench/support/words.h"
 #include "trainer/predictors/kernels/learners.h"
@@ -23,12 +22,6 @@ double filled_up(double size) {
   return std::ceil(size / vector) * vector / size;
 }
 
-double size_of_inputs(const OperatorSpecification& op) {
-  return std::accumulate(op.inputs.begin(), op.inputs.end(), 0.0, [](double sum, const Shape& shape) {
-    return sum + static_cast<double>(nasbench::element_count(shape));
-  });
-}
-
 /// In the order of sizes_of(). The last one is a feature of paddings alone, and no detail.
 constexpr const char* names_of_sizes =
     "input_height input_channels input_size output_height output_width filters output_size positions parameters flops "
@@ -41,9 +34,11 @@ std::vector<double> sizes_of(const OperatorSpecification& op) {
   const Shape& input = op.inputs.empty() ? op.output : op.inputs.front();
   const auto channels = static_cast<double>(channel_count(op, input));
   const auto filters = static_cast<double>(channel_count(op, op.output));
+  double input_size = 0;
+  for (const Shape& shape : op.inputs) input_size += static_cast<double>(nasbench::element_count(shape));
   const auto output_size = static_cast<double>(nasbench::element_count(op.output));
   const auto parameters = static_cast<double>(parameter_count(op));
-  const double input_size = size_of_inputs(op), input_height = height(input), output_height = height(op.output);
+  const double input_height = height(input), output_height = height(op.output);
   const double kernel_height = op.kernel.height, kernel_width = op.kernel.width, window = kernel_height * kernel_width;
   const double stride = op.stride.height, dilation = op.dilation.height, groups = op.groups, row = width(op.output);
   const bool pool = operation_category(op) == "pooling";
@@ -98,36 +93,26 @@ const CategoryFeatures& features_of(const std::string& category) {
 }  // namespace
 
 std::string operation_category(const OperatorSpecification& op) {
-  switch (op.kind) {
-    case OperatorKind::convolution:
-    case OperatorKind::transposed_convolution: {
-      if (op.groups == 1) return "convolution";
-      const bool depthwise = !op.inputs.empty() && op.groups == channel_count(op, op.inputs.front());
-      return depthwise ? "depthwise_convolution" : "grouped_convolution";
-    }
-    case OperatorKind::linear:
-    case OperatorKind::matrix_product: return "fully_connected";
-    case OperatorKind::global_pool:
-    case OperatorKind::reduce: return "mean";
-    case OperatorKind::concatenate:
-    case OperatorKind::split: return "concat_split";
-    case OperatorKind::max_pool:
-    case OperatorKind::average_pool: return "pooling";
-    case OperatorKind::pad: return "padding";
-    case OperatorKind::activation:
-    case OperatorKind::add:
-    case OperatorKind::multiply:
-    case OperatorKind::elementwise:
-    case OperatorKind::batch_norm: return "elementwise";
-    default: return "other";
+  if (op.kind == OperatorKind::convolution || op.kind == OperatorKind::transposed_convolution) {
+    if (op.groups == 1) return "convolution";
+    const bool depthwise = !op.inputs.empty() && op.groups == channel_count(op, op.inputs.front());
+    return depthwise ? "depthwise_convolution" : "grouped_convolution";
   }
+  static const auto categories =
+      by_name<std::string>({{"fully_connected", "linear matrix_product"},
+                            {"mean", "global_pool reduce"},
+                            {"concat_split", "concatenate split"},
+                            {"pooling", "max_pool average_pool"},
+                            {"padding", "pad"},
+                            {"elementwise", "activation add multiply elementwise batch_norm"}});
+  const auto found = categories.find(std::string(name(op.kind)));
+  return found == categories.end() ? "other" : found->second;
 }
 
 std::vector<std::string> feature_names(const std::string& category, LearnerKind learner) {
   std::vector<std::string> names = features_of(category).names;
   if (learner != LearnerKind::boosted) return names;
-  const std::vector<std::string> details = detail_names();
-  names.insert(names.end(), details.begin(), details.end());
+  for (const std::string& detail : detail_names()) names.push_back(detail);
   return names;
 }
 

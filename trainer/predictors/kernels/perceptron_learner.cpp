@@ -30,8 +30,7 @@ class PerceptronLearner : public LatencyLearner {
     network_.floor_ms = *std::min_element(rows.latency_ms.begin(), rows.latency_ms.end());
     standardise(rows);
     const LatencyRows training = of_fold(rows, 0, 5, false), held_out = of_fold(rows, 0, 5, true);
-    const bool stops = !training.latency_ms.empty() && !held_out.latency_ms.empty();
-    train(stops ? training : rows, stops ? held_out : rows, options);
+    train(count > 1 ? training : rows, held_out, options);
   }
   PerceptronLearner(const Archive& archive, const std::string& name, const JsonField& card, std::size_t width)
       : mean_(checked_doubles(archive, name + ".mean", any_number, width)),

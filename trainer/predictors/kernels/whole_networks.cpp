@@ -14,15 +14,12 @@ namespace tenshot::trainer::kernels {
 namespace {
 
 /// A network, and what kernels that were found elsewhere add up to.
-struct Summed {
-  const WholeNetwork* network;
-  SumOfKernels sum;
-};
+using Summed = std::pair<const WholeNetwork*, SumOfKernels>;
 
 /// By ridge regression on standardised compositions; the penalty is the number of networks, so that ten say little.
 CompositionLine fitted_line(const std::vector<Summed>& networks) {
   const auto count = static_cast<Eigen::Index>(networks.size());
-  const auto width = static_cast<Eigen::Index>(networks.front().sum.composition.size());
+  const auto width = static_cast<Eigen::Index>(networks.front().second.composition.size());
   Eigen::MatrixXd compositions(count, width);
   Eigen::VectorXd target(count);
   for (Eigen::Index i = 0; i < count; ++i) {
@@ -107,7 +104,7 @@ WholeNetworks fit_whole_networks(const std::vector<WholeNetwork>& networks, cons
     const bool same = elsewhere.size() == samples.size();
     const KernelModel unseen = same ? model : KernelModel(elsewhere, model.call_ms, seed, learner);
     for (std::size_t i = fold; i < networks.size(); i += folds) {
-      held_out.push_back({&networks[i], unseen.network(networks[i].kernels)});
+      held_out.emplace_back(&networks[i], unseen.network(networks[i].kernels));
     }
   }
   WholeNetworks whole = fitted(held_out, how);

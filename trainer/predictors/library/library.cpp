@@ -8,9 +8,8 @@
 namespace tenshot::trainer::structured {
 
 Eigen::VectorXd typical_costs(const nasbench::StructureModel& model) {
-  Eigen::VectorXd costs(model.features().size());
-  for (Eigen::Index f = 0; f < costs.size(); ++f) costs[f] = model.features()[f].typical_cost;
-  return costs;
+  return Eigen::VectorXd::NullaryExpr(static_cast<Eigen::Index>(model.features().size()),
+                                      [&](Eigen::Index f) { return model.features()[f].typical_cost; });
 }
 
 Eigen::VectorXd path_costs(const Eigen::VectorXd& costs, double median) {

@@ -15,7 +15,6 @@
 #include "nasbench/support/random.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
-#include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/maple_edge/descriptor_features.h"
 
@@ -91,37 +90,37 @@ struct Fit {
   nlohmann::json account;
 };
 
-/// base + Σ coefficient · quantity, each coefficient by its name in the account.
-Fit fit_line(const AdaptationSet& set, const std::vector<Quantity>& quantities, const std::vector<std::string>& names) {
+/// Quantities of architectures, by the names that their coefficients have in the account.
+using Terms = std::vector<std::pair<const char*, double (*)(const NetworkSpace&, const Architecture&)>>;
+
+/// base + Σ coefficient · quantity.
+Fit fit_line(const SearchSpace& space, const AdaptationSet& set, const Terms& terms) {
   const auto rows = static_cast<Eigen::Index>(set.architectures.size());
-  Eigen::MatrixXd terms = Eigen::MatrixXd::Ones(rows, static_cast<Eigen::Index>(quantities.size()) + 1);
+  Eigen::MatrixXd values = Eigen::MatrixXd::Ones(rows, static_cast<Eigen::Index>(terms.size()) + 1);
   for (Eigen::Index i = 0; i < rows; ++i) {
-    for (std::size_t q = 0; q < quantities.size(); ++q) {
-      terms(i, static_cast<Eigen::Index>(q) + 1) = quantities[q](set.architectures[static_cast<std::size_t>(i)]);
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+      values(i, static_cast<Eigen::Index>(t) + 1) =
+          terms[t].second(space, set.architectures[static_cast<std::size_t>(i)]);
     }
   }
-  const Eigen::VectorXd solution =
-      relative_non_negative_least_squares(terms, Eigen::Map<const Eigen::VectorXd>(set.latency_ms.data(), rows));
-  const std::vector<double> c(solution.begin(), solution.end());
-  Fit fit{[=](const Architecture& a) {
+  const Eigen::VectorXd c =
+      relative_non_negative_least_squares(values, Eigen::Map<const Eigen::VectorXd>(set.latency_ms.data(), rows));
+  Fit fit{[&space, terms, c](const Architecture& a) {
             double sum_ms = c[0];
-            for (std::size_t q = 0; q < quantities.size(); ++q) sum_ms += c[q + 1] * quantities[q](a);
+            for (std::size_t t = 0; t < terms.size(); ++t) sum_ms += c[t + 1] * terms[t].second(space, a);
             return sum_ms;
           },
           {{"base_ms", c[0]}}};
-  for (std::size_t q = 0; q < names.size(); ++q) fit.account[names[q]] = c[q + 1];
+  for (std::size_t t = 0; t < terms.size(); ++t) fit.account[terms[t].first] = c[t + 1];
   return fit;
 }
 
 Fit fit_flops(const SearchSpace& space, const AdaptationSet& set) {
-  return fit_line(set, {[&space](const Architecture& a) { return mega_flops(space, a); }}, {"ms_per_mflop"});
+  return fit_line(space, set, {{"ms_per_mflop", mega_flops}});
 }
 
 Fit fit_flops_and_memory(const SearchSpace& space, const AdaptationSet& set) {
-  return fit_line(set,
-                  {[&space](const Architecture& a) { return mega_flops(space, a); },
-                   [&space](const Architecture& a) { return mega_bytes(space, a); }},
-                  {"ms_per_mflop", "ms_per_megabyte"});
+  return fit_line(space, set, {{"ms_per_mflop", mega_flops}, {"ms_per_megabyte", mega_bytes}});
 }
 
 /// The descriptor's latency of each of the space's operators, ms; 0 for one that the descriptor lacks.
@@ -157,9 +156,7 @@ Fit fit_look_up(const SearchSpace& space, const AdaptationSet& set) {
   const std::vector<double> costs_ms = inferred_costs_ms({set.architectures, set.latency_ms}, space);
   return {[&space, costs_ms](const Architecture& a) {
             const std::vector<double> counts = space.operation_counts(a);
-            double sum_ms = costs_ms[0];
-            for (std::size_t o = 0; o < counts.size(); ++o) sum_ms += costs_ms[o + 1] * counts[o];
-            return sum_ms;
+            return std::inner_product(counts.begin(), counts.end(), costs_ms.begin() + 1, costs_ms[0]);
           },
           {{"costs_ms", costs_ms}, {"operators", "fitted to networks"}}};
 }
@@ -244,42 +241,37 @@ const std::map<std::string, Peer> peers = {{"flops", {fit_flops, LineTerms::mult
                                            {"look-up", {fit_look_up, std::nullopt}},
                                            {"additive", {fit_options, std::nullopt}}};
 
-class LinearPeer : public ModelOfPool {
+class LinearPeer : public PoolModel {
  public:
-  LinearPeer(const std::string& name, datasets::Pool pool)
-      : ModelOfPool(std::move(pool), name), peer_(peers.at(name)) {}
+  LinearPeer(const std::string& name, datasets::Pool pool) : PoolModel(std::move(pool), name), peer_(peers.at(name)) {}
 
   std::string descriptor_kind() const override { return peer_.fit == fit_look_up ? "latency" : "inferred"; }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     require_measurements(set, kind());
-    const SearchSpace* decided = pool_.space->search_space();
-    if (peer_.fit == nullptr || decided == nullptr) return by_operators(set, options);
-    const SearchSpace& space = *decided;
-    const Fit fit = peer_.fit(space, set);
-    const Linear latency_ms = linear(space, fit.latency_ms);
-    if (peer_.terms && !adds_up(space, fit.latency_ms, latency_ms)) return by_operators(set, options);
-    DenseLayer layer{static_cast<int>(latency_ms.added.size()), 1, {}, {}};
-    for (const double added : latency_ms.added) layer.weight.push_back(static_cast<float>(added));
-    layer.bias.push_back(static_cast<float>(latency_ms.base));
-    nlohmann::json card = predictor_card(*this, set, options.seed);
-    card["line"] = fit.account;
-    return feed_forward_predictor({{layer}, 1, smallest_prediction_ms(set)}, card);
-  }
-
- private:
-  std::unique_ptr<Predictor> by_operators(const AdaptationSet& set, const AdaptOptions& options) const {
-    if (!peer_.terms) nasbench::search_space(*pool_.space);
+    if (peer_.fit != nullptr && (!peer_.terms || pool_.space->search_space() != nullptr)) {
+      const SearchSpace& space = nasbench::search_space(*pool_.space);
+      const Fit fit = peer_.fit(space, set);
+      const Linear latency_ms = linear(space, fit.latency_ms);
+      if (!peer_.terms || adds_up(space, fit.latency_ms, latency_ms)) {
+        DenseLayer layer{static_cast<int>(latency_ms.added.size()), 1, {}, {}};
+        for (const double added : latency_ms.added) layer.weight.push_back(static_cast<float>(added));
+        layer.bias.push_back(static_cast<float>(latency_ms.base));
+        nlohmann::json card = predictor_card(*this, set, options.seed);
+        card["line"] = fit.account;
+        return feed_forward_predictor({{layer}, 1, smallest_prediction_ms(set)}, card);
+      }
+    }
     return fit_operator_line(*pool_.space, set, peer_.terms.value(), predictor_card(*this, set, options.seed));
   }
 
+ private:
   const Peer& peer_;
 };
 
 }  // namespace
 
 std::unique_ptr<PoolModel> make_linear_peer(const std::string& name, const datasets::Pool& pool) {
-  require_devices(pool);
   return std::make_unique<LinearPeer>(name, pool);
 }
 

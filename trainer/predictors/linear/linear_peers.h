@@ -20,8 +20,6 @@ namespace tenshot::trainer {
 /// operators' own latencies, which the hardware descriptor has, over all cells, and a backbone that is fitted; without
 /// a descriptor, operator costs and backbone both are (inferred_costs_ms). "additive": a cost for every option of every
 /// decision, by ridge regression; costs may be negative. The first four also take networks by name.
-/// There, and where FLOPs do not add up over decisions, they are lines through the operators of a network
-/// (fit_operator_line).
 ///
 /// Throws InputError on a pool without devices.
 std::unique_ptr<PoolModel> make_linear_peer(const std::string& name, const datasets::Pool& pool);

@@ -6,7 +6,6 @@
 #include "nasbench/support/numbers_below.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
-#include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/kernels/lasso.h"
 #include "trainer/predictors/linear/linear_peers.h"
@@ -56,28 +55,19 @@ Eigen::VectorXd costs_by_lasso(const Eigen::MatrixXd& features, const Eigen::Vec
 /// The same prediction as the predictor `operators` makes from one certain component, without its intervals.
 class OperatorLine final : public OperatorsPredictor {
  public:
-  OperatorLine(const NetworkSpace& space, operators::FeatureMap map, operators::CostPosterior posterior,
-               nlohmann::json card)
-      : OperatorsPredictor(space, std::move(map), std::move(posterior), card),
-        kind_(card.at("predictor").get<std::string>()) {}
-  OperatorLine(const NetworkSpace& space, const Archive& archive)
-      : OperatorsPredictor(space, archive), kind_(archive.card.at("predictor").get<std::string>()) {}
+  using OperatorsPredictor::OperatorsPredictor;
 
-  std::string_view kind() const override { return kind_; }
   bool has_intervals() const override { return false; }
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override {
     return {OperatorsPredictor::predict(architectures, confidence).latency_ms, {}, {}};
   }
   std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>&) const override { return {}; }
   nlohmann::json to_document() const override {
-    nlohmann::json document = OperatorsPredictor::to_document();
+    nlohmann::json document = Predictor::to_document();
     for (const char* of_intervals : {"spread_ms", "rest_ms2", "calibration"}) document.erase(of_intervals);
     return document;
   }
   std::vector<Remark> explanation() const override { return {}; }
-
- private:
-  std::string kind_;
 };
 
 }  // namespace
@@ -131,7 +121,7 @@ double best_constant_ms(const AdaptationSet& set) {
 
 std::unique_ptr<Predictor> load_linear_predictor(const Archive& archive) {
   if (!archive.card.contains("features")) return load_feed_forward(archive);
-  return std::make_unique<OperatorLine>(get_space(archive.card), archive);
+  return std::make_unique<OperatorLine>(archive);
 }
 
 }  // namespace tenshot::trainer

@@ -17,14 +17,6 @@ void require(bool has, const std::string& what, const datasets::HardwareDescript
                    descriptor.source + "'; measure one, or train the pool with --descriptor-kind inferred");
 }
 
-double latency_floor_ms(const datasets::HardwareDescriptor& descriptor) {
-  double slowest_ms = 0;
-  for (const datasets::OperatorProfile& profile : descriptor.operators) {
-    slowest_ms = std::max(slowest_ms, profile.latency_ms);
-  }
-  return slowest_ms * 1e-3;
-}
-
 /// What a feature deviates by over devices once standardised. A pool is a handful of points to the network: the further
 /// apart they lie, the easier each is memorised and the less a new device takes from its neighbours.
 constexpr double standardised_deviation = 0.1;
@@ -36,19 +28,6 @@ constexpr double least_deviation = 0.01;
 /// A device further from the pool's mean than this many deviations counts as this far: the network has learned nothing
 /// of what lies beyond, and the deviations of a pool of two are hardly known.
 constexpr double most_deviations = 3;
-
-std::vector<double> counter_features(bool normalise, const datasets::HardwareDescriptor& descriptor) {
-  const double floor_ms = latency_floor_ms(descriptor);
-  std::vector<double> features;
-  for (const datasets::OperatorProfile& profile : descriptor.operators) {
-    const double seconds = std::max(profile.latency_ms, floor_ms) * 1e-3;
-    for (const double count : profile.counts) {
-      const double known = std::isnan(count) ? 0 : count;
-      features.push_back(std::log1p(normalise ? known / seconds : known));
-    }
-  }
-  return features;
-}
 
 }  // namespace
 
@@ -67,12 +46,12 @@ std::vector<std::size_t> comparable_rows(const AdaptationSet& set, const nasbenc
   return connected.empty() ? numbers_below(set.architectures.size()) : connected;
 }
 
-double reference_scale_ms(const AdaptationSet& reference, const nasbench::SearchSpace& space) {
-  return geometric_mean(part_of(reference, comparable_rows(reference, space)).latency_ms);
+double reference_scale_ms(const AdaptationSet& device, const nasbench::SearchSpace& space) {
+  return geometric_mean(part_of(device, comparable_rows(device, space)).latency_ms);
 }
 
-std::vector<double> inferred_costs_ms(const AdaptationSet& reference, const nasbench::SearchSpace& space) {
-  const AdaptationSet connected = part_of(reference, comparable_rows(reference, space));
+std::vector<double> inferred_costs_ms(const AdaptationSet& device, const nasbench::SearchSpace& space) {
+  const AdaptationSet connected = part_of(device, comparable_rows(device, space));
   const auto rows = static_cast<Eigen::Index>(connected.architectures.size());
   const auto columns = static_cast<Eigen::Index>(1 + space.counted_operations().size());
   Eigen::MatrixXd occurrences = Eigen::MatrixXd::Ones(rows, columns);
@@ -85,24 +64,30 @@ std::vector<double> inferred_costs_ms(const AdaptationSet& reference, const nasb
   return {costs.data(), costs.data() + costs.size()};
 }
 
-std::vector<double> device_features(DescriptorKind kind, bool normalise, const datasets::HardwareDescriptor& descriptor,
-                                    const AdaptationSet& reference, const nasbench::SearchSpace& space,
-                                    double scale_ms) {
+std::vector<double> device_features(DescriptorKind kind, bool normalise, const AdaptationSet& device,
+                                    const nasbench::SearchSpace& space, double scale_ms) {
   const double unit_ms = normalise ? scale_ms : 1;
   if (kind == DescriptorKind::inferred) {
-    std::vector<double> costs = inferred_costs_ms(reference, space);
+    std::vector<double> costs = inferred_costs_ms(device, space);
     for (double& cost : costs) cost /= unit_ms;
     return costs;
   }
+  const datasets::HardwareDescriptor descriptor = device.descriptor.value_or(datasets::HardwareDescriptor{});
   require(kind != DescriptorKind::counters || descriptor.has_counters(), "counters", descriptor);
   require(descriptor.has_latencies(), "operator latencies", descriptor);
-  std::vector<double> features;
-  if (kind == DescriptorKind::counters) features = counter_features(normalise, descriptor);
-  const double floor_ms = latency_floor_ms(descriptor);
+  double slowest_ms = 0;
+  for (const auto& profile : descriptor.operators) slowest_ms = std::max(slowest_ms, profile.latency_ms);
+  std::vector<double> counters, latencies;
   for (const datasets::OperatorProfile& profile : descriptor.operators) {
-    features.push_back(std::log1p(std::max(profile.latency_ms, floor_ms) / unit_ms * 1e3));
+    const double latency_ms = std::max(profile.latency_ms, slowest_ms * 1e-3);
+    latencies.push_back(std::log1p(latency_ms / unit_ms * 1e3));
+    for (const double count : profile.counts) {
+      const double known = std::isnan(count) ? 0 : count;
+      counters.push_back(std::log1p(normalise ? known / (latency_ms * 1e-3) : known));
+    }
   }
-  return features;
+  if (kind == DescriptorKind::counters) latencies.insert(latencies.begin(), counters.begin(), counters.end());
+  return latencies;
 }
 
 double total_operator_ms(const datasets::HardwareDescriptor& descriptor) {

@@ -15,29 +15,28 @@ DescriptorKind common_descriptor_kind(const datasets::Pool& pool);
 /// Which of the measurements are of connected architectures, or all of them where none is.
 std::vector<std::size_t> comparable_rows(const AdaptationSet& set, const nasbench::NetworkSpace& space);
 
-// What a network is told of a device: the features of its kind of descriptor. `reference` holds what a device took for
-// the reference architectures, which are the same for every device that is compared; its descriptor is given apart.
+// What a network is told of a device: the features of its kind of descriptor. A device is what it took for the
+// reference architectures, which are the same for every device that is compared, and its hardware descriptor.
 
 /// Geometric mean of the reference latencies over the connected architectures (over all where none is connected):
 /// networks whose input does not reach their output take next to no time on some runtimes, and one of them among ten
 /// would shift the scale of such a device alone.
-double reference_scale_ms(const AdaptationSet& reference, const nasbench::SearchSpace& space);
+double reference_scale_ms(const AdaptationSet& device, const nasbench::SearchSpace& space);
 
 /// Costs c ≥ 0 of one occurrence of each counted operation, and a base b ≥ 0, that minimise the squared relative error
 ///   Σᵢ ((b + Σₒ cₒ·nₒ(xᵢ) − yᵢ) / yᵢ)²
 /// over the connected reference architectures xᵢ with latencies yᵢ and operation counts nₒ; by non-negative least
 /// squares. Shape [1 + operations], ms. This is the descriptor of a device of which only whole networks were measured:
 /// NAS-Bench-201 repeats its cell at three widths, so whole-network latencies identify one cost an operation, not 15.
-std::vector<double> inferred_costs_ms(const AdaptationSet& reference, const nasbench::SearchSpace& space);
+std::vector<double> inferred_costs_ms(const AdaptationSet& device, const nasbench::SearchSpace& space);
 
 /// The features of one device, before standardisation. With `normalise`, counters are divided by their operator's
 /// latency (events per second, MAPLE-Edge §2.1.2) and latencies and costs by `scale_ms`; without, they are absolute, as
 /// in MAPLE. Counters, rates and measured latencies enter as log(1 + value), since they span six orders of magnitude.
 /// An operator that costs next to nothing counts as taking at least a thousandth of the slowest one, and a counter that
 /// the core does not implement as its absence (0). Throws InputError when the descriptor lacks what `kind` needs.
-std::vector<double> device_features(DescriptorKind kind, bool normalise, const datasets::HardwareDescriptor& descriptor,
-                                    const AdaptationSet& reference, const nasbench::SearchSpace& space,
-                                    double scale_ms);
+std::vector<double> device_features(DescriptorKind kind, bool normalise, const AdaptationSet& device,
+                                    const nasbench::SearchSpace& space, double scale_ms);
 
 /// Sum of the operators' latencies. Throws InputError when there are none.
 double total_operator_ms(const datasets::HardwareDescriptor& descriptor);

@@ -54,66 +54,11 @@ void require_same_features(DescriptorKind kind, const datasets::HardwareDescript
   }
 }
 
-/// What the features of a device are computed from.
-struct SelfDescription {
-  const datasets::HardwareDescriptor& descriptor;
-  AdaptationSet reference;  ///< what it took for the reference architectures
-};
-
 /// A device as the network sees it.
 struct StandardisedDevice {
   double scale_ms = 1;          ///< the geometric mean of its reference latencies
   double unit_ms = 1;           ///< what its latencies are divided by: the scale, or 1 ms
   std::vector<float> features;  ///< standardised descriptor
-};
-
-/// The samples of all devices, one-hot encodings laid out once; descriptors and targets are filled in as they change.
-/// Errors are relative to the latency, but to no less than a fifth of the device's scale: where a network without a
-/// path from input to output takes microseconds, its relative error would outweigh all other samples together.
-class SampleTable {
- public:
-  /// Every measured latency of the matrix, devices by their row. Rows are an encoding of `space` and then `features`
-  /// numbers of the device's descriptor.
-  SampleTable(const SearchSpace& space, const LatencyMatrix& matrix, std::size_t features)
-      : space_(space), encoding_(space.encoding_width()), width_(encoding_ + features) {
-    set_.width = static_cast<int>(width_);
-    for (std::size_t d = 0; d < matrix.latency_ms.size(); ++d) {
-      for (std::size_t a = 0; a < matrix.architectures.size(); ++a) {
-        const double latency_ms = matrix.latency_ms[d][a];
-        if (!std::isnan(latency_ms)) add(d, matrix.architectures[a], latency_ms);
-      }
-    }
-  }
-
-  void add(std::size_t device, const Architecture& architecture, double latency_ms) {
-    set_.inputs.resize(set_.inputs.size() + width_, 0);
-    space_.encode(architecture, &set_.inputs[set_.inputs.size() - width_]);
-    set_.targets.push_back(0);
-    set_.units.push_back(0);
-    device_.push_back(device);
-    latency_ms_.push_back(latency_ms);
-  }
-
-  /// All samples with the descriptor, scale and unit of devices[device].
-  const TrainingSet& described_by(const std::vector<StandardisedDevice>& devices) {
-    constexpr double least_relative_unit = 0.2;
-    for (std::size_t row = 0; row < device_.size(); ++row) {
-      const StandardisedDevice& device = devices[device_[row]];
-      std::copy(device.features.begin(), device.features.end(),
-                set_.inputs.begin() + static_cast<std::ptrdiff_t>(row * width_ + encoding_));
-      set_.targets[row] = static_cast<float>(latency_ms_[row] / device.unit_ms);
-      set_.units[row] =
-          static_cast<float>(std::max(latency_ms_[row], least_relative_unit * device.scale_ms) / device.unit_ms);
-    }
-    return set_;
-  }
-
- private:
-  const SearchSpace& space_;
-  std::size_t encoding_, width_;
-  TrainingSet set_;
-  std::vector<std::size_t> device_;
-  std::vector<double> latency_ms_;
 };
 
 class MapleEdgeModel : public NetworkModel {
@@ -129,11 +74,11 @@ class MapleEdgeModel : public NetworkModel {
 
   void train(const TrainingControl& control) {
     standardisation_ = standardisation_over(pool_by_all());
-    SampleTable table(space(), matrix_, feature_count());
+    TrainingSet set;
     const std::uint64_t seed = settings_.fit.seed;
     const auto samples = static_cast<std::size_t>(settings_.reference_samples);
     const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
-      return table.described_by(standardised(pool_by_draw(seed, epoch, samples), standardisation_));
+      return set = samples_of(standardised(pool_by_draw(seed, epoch, samples), standardisation_));
     };
     network_ = trained(inputs(), samples_of_epoch, settings_.fit, false,
                        {{"train", card_of_settings()}, {"seed", seed}, {"kind", settings_.kind}}, control);
@@ -150,12 +95,11 @@ class MapleEdgeModel : public NetworkModel {
     if (hidden != settings_.hidden) JsonField(archive).at("settings").at("hidden").fail("the widths of the layers");
   }
 
-  Archive to_archive() const override {
-    Archive archive = NetworkModel::to_archive();
+  void put_learned(Archive& archive) const override {
+    NetworkModel::put_learned(archive);
     archive.card["descriptor_source"] = described_by(descriptor_, pool_.devices.front().descriptor);
     archive.put("descriptor.mean", to_array(standardisation_.mean));
     archive.put("descriptor.deviation", to_array(standardisation_.deviation));
-    return archive;
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
@@ -173,31 +117,28 @@ class MapleEdgeModel : public NetworkModel {
     card["settings"] = card_of_settings();
     card["descriptor_source"] = described_by(descriptor_, descriptor);
     card["descriptor_used"] = std::string(name(descriptor_));
-    if (set.architectures.empty()) return from_descriptor(descriptor, std::move(card));
+    if (set.architectures.empty()) return from_descriptor(set, std::move(card));
     const LibTorchThreads threads(options.control.threads);
     // Where a device of the pool has not measured an architecture, what the network expects of it stands for that.
     const auto pool_ms = measured_or_expected(pool_, set.architectures,
                                               [&](const auto& architectures) { return predict_pool(architectures); });
-    std::vector<SelfDescription> all = pool_by([&](std::size_t d) {
+    std::vector<AdaptationSet> all = pool_by([&](std::size_t d) {
       return AdaptationSet{set.architectures, pool_ms[d]};
     });
-    all.push_back({descriptor, {set.architectures, set.latency_ms}});
+    all.push_back(set);
     // From scratch the network can use the new device's place among the pool's; fine-tuned it keeps what it has
     // learned.
     const Standardisation standardisation = joint ? standardisation_over(all) : standardisation_;
     const std::vector<StandardisedDevice> devices = standardised(all, standardisation);
     const StandardisedDevice& device = devices.back();
-
-    SampleTable table(space(), matrix_, feature_count());
-    for (const std::size_t i : sampling::with_clones(set.architectures.size(), clones)) {
-      table.add(pool_.devices.size(), set.architectures[i], set.latency_ms[i]);
-    }
+    const AdaptationSet cloned = part_of(set, sampling::with_clones(set.architectures.size(), clones));
+    TrainingSet samples;
     const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
-      if (!joint || !settings_.redraw_references) return table.described_by(devices);
+      if (!joint || !settings_.redraw_references) return samples = samples_of(devices, cloned);
       std::vector<StandardisedDevice> redrawn =
           standardised(pool_by_draw(options.seed, epoch, set.architectures.size()), standardisation);
       redrawn.push_back(device);
-      return table.described_by(redrawn);
+      return samples = samples_of(redrawn, cloned);
     };
     FitOptions fit_options = settings_.fit;
     fit_options.seed = options.seed;
@@ -219,9 +160,37 @@ class MapleEdgeModel : public NetworkModel {
 
  private:
   const SearchSpace& space() const { return nasbench::search_space(*pool_.space); }
-  std::size_t feature_count() const { return standardisation_.mean.size(); }
-  int inputs() const { return static_cast<int>(space().encoding_width() + feature_count()); }
+  int inputs() const { return static_cast<int>(space().encoding_width() + standardisation_.mean.size()); }
   double unit_ms(double scale_ms) const { return settings_.scale_latencies ? scale_ms : 1; }
+
+  /// Every measured latency of the pool, whose devices come first, and then those of the last device. Rows are an
+  /// architecture's encoding and its device's features. Errors are relative to the latency, but to no less than a fifth
+  /// of the device's scale: where a network without a path from input to output takes microseconds, its relative error
+  /// would outweigh all other samples together.
+  TrainingSet samples_of(const std::vector<StandardisedDevice>& devices, const AdaptationSet& of_last = {}) const {
+    constexpr double least_relative_unit = 0.2;
+    TrainingSet set;
+    set.width = inputs();
+    const auto add = [&](const StandardisedDevice& device, const Architecture& architecture, double latency_ms) {
+      const std::size_t row = set.inputs.size();
+      set.inputs.resize(row + space().encoding_width());
+      space().encode(architecture, &set.inputs[row]);
+      set.inputs.insert(set.inputs.end(), device.features.begin(), device.features.end());
+      set.targets.push_back(static_cast<float>(latency_ms / device.unit_ms));
+      const double relative_to_ms = std::max(latency_ms, least_relative_unit * device.scale_ms);
+      set.units.push_back(static_cast<float>(relative_to_ms / device.unit_ms));
+    };
+    for (std::size_t d = 0; d < matrix_.latency_ms.size(); ++d) {
+      for (std::size_t a = 0; a < matrix_.architectures.size(); ++a) {
+        const double latency_ms = matrix_.latency_ms[d][a];
+        if (!std::isnan(latency_ms)) add(devices[d], matrix_.architectures[a], latency_ms);
+      }
+    }
+    for (std::size_t i = 0; i < of_last.architectures.size(); ++i) {
+      add(devices.back(), of_last.architectures[i], of_last.latency_ms[i]);
+    }
+    return set;
+  }
 
   /// The network of one device, over encodings alone.
   FeedForward of_device(const std::vector<DenseLayer>& layers, const StandardisedDevice& device,
@@ -231,16 +200,15 @@ class MapleEdgeModel : public NetworkModel {
   }
 
   /// The pool's network for a device of which no network was measured.
-  std::unique_ptr<Predictor> from_descriptor(const datasets::HardwareDescriptor& descriptor,
-                                             nlohmann::json card) const {
+  std::unique_ptr<Predictor> from_descriptor(const AdaptationSet& described, nlohmann::json card) const {
     // What a network takes per total operator latency differs little between devices: its geometric mean is the scale.
     double log_ratio = 0;
-    for (const SelfDescription& device : pool_by_all()) {
-      log_ratio += std::log(reference_scale_ms(device.reference, space()) / total_operator_ms(device.descriptor));
+    for (const AdaptationSet& device : pool_by_all()) {
+      log_ratio += std::log(reference_scale_ms(device, space()) / total_operator_ms(*device.descriptor));
     }
     const double scale_ms =
-        std::exp(log_ratio / static_cast<double>(pool_.devices.size())) * total_operator_ms(descriptor);
-    const std::vector<float> features = standardisation_.apply(features_of({descriptor, AdaptationSet{}}, scale_ms));
+        std::exp(log_ratio / static_cast<double>(pool_.devices.size())) * total_operator_ms(*described.descriptor);
+    const std::vector<float> features = standardisation_.apply(features_of(described, scale_ms));
     card["expected_scale_ms"] = scale_ms;
     return feed_forward_predictor(of_device(network_.layers, {scale_ms, unit_ms(scale_ms), features}, scale_ms * 1e-3),
                                   std::move(card));
@@ -248,16 +216,17 @@ class MapleEdgeModel : public NetworkModel {
 
   /// The pool's devices; `reference_of(d)` is what device `d` took for the reference architectures.
   template <class ReferenceOf>
-  std::vector<SelfDescription> pool_by(ReferenceOf reference_of) const {
-    std::vector<SelfDescription> devices;
+  std::vector<AdaptationSet> pool_by(ReferenceOf reference_of) const {
+    std::vector<AdaptationSet> devices;
     for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-      devices.push_back({pool_.devices[d].descriptor, reference_of(d)});
+      devices.push_back(reference_of(d));
+      devices.back().descriptor = pool_.devices[d].descriptor;
     }
     return devices;
   }
 
   /// The pool's devices, with all that each has measured as its reference.
-  std::vector<SelfDescription> pool_by_all() const {
+  std::vector<AdaptationSet> pool_by_all() const {
     return pool_by([&](std::size_t d) {
       AdaptationSet reference;
       for (const datasets::Measurement& row : pool_.devices[d].latencies) {
@@ -268,7 +237,7 @@ class MapleEdgeModel : public NetworkModel {
   }
 
   /// The pool's devices, with one random draw of `samples` common architectures as reference, another in every epoch.
-  std::vector<SelfDescription> pool_by_draw(std::uint64_t seed, int epoch, std::size_t samples) const {
+  std::vector<AdaptationSet> pool_by_draw(std::uint64_t seed, int epoch, std::size_t samples) const {
     Rng rng(stream_seed(seed, reference_stream), static_cast<std::uint64_t>(epoch));
     std::vector<std::size_t> draw = common_;
     rng.shuffle(draw);
@@ -280,23 +249,23 @@ class MapleEdgeModel : public NetworkModel {
     });
   }
 
-  std::vector<double> features_of(const SelfDescription& device, double scale_ms) const {
-    return device_features(descriptor_, settings_.normalise, device.descriptor, device.reference, space(), scale_ms);
+  std::vector<double> features_of(const AdaptationSet& device, double scale_ms) const {
+    return device_features(descriptor_, settings_.normalise, device, space(), scale_ms);
   }
 
-  Standardisation standardisation_over(const std::vector<SelfDescription>& devices) const {
+  Standardisation standardisation_over(const std::vector<AdaptationSet>& devices) const {
     std::vector<std::vector<double>> features;
-    for (const SelfDescription& device : devices) {
-      features.push_back(features_of(device, reference_scale_ms(device.reference, space())));
+    for (const AdaptationSet& device : devices) {
+      features.push_back(features_of(device, reference_scale_ms(device, space())));
     }
     return standardisation_of(features);
   }
 
-  std::vector<StandardisedDevice> standardised(const std::vector<SelfDescription>& devices,
+  std::vector<StandardisedDevice> standardised(const std::vector<AdaptationSet>& devices,
                                                const Standardisation& standardisation) const {
     std::vector<StandardisedDevice> found;
-    for (const SelfDescription& device : devices) {
-      const double scale_ms = reference_scale_ms(device.reference, space());
+    for (const AdaptationSet& device : devices) {
+      const double scale_ms = reference_scale_ms(device, space());
       found.push_back({scale_ms, unit_ms(scale_ms), standardisation.apply(features_of(device, scale_ms))});
     }
     return found;
@@ -312,7 +281,6 @@ class MapleEdgeModel : public NetworkModel {
 
 std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                             const TrainingControl& control) {
-  require_devices(pool);
   MapleEdgeSettings resolved = settings;
   if (resolved.descriptor == "auto") resolved.descriptor = std::string(name(common_descriptor_kind(pool)));
   auto model = std::make_unique<MapleEdgeModel>(pool, resolved);

@@ -158,14 +158,6 @@ const Declaration<Settings> simulated_options = declaration(of_simulated, simula
 const Declaration<Settings> plain_options = declaration(of_plain, {});
 const Declaration<Settings> maple_options = declaration(of_plain, maple_settings());
 
-nlohmann::json settings_json(const Declaration<Settings>& options, const Settings& settings) {
-  nlohmann::json json = options.to_json(settings);
-  json["descriptor"] = settings.descriptor;
-  json.erase("descriptor_kind");
-  json.erase("seed");
-  return json;
-}
-
 Settings settings_of(const Declaration<Settings>& options, const JsonField& card) {
   const JsonField given = card.at("settings");
   Settings settings = read_settings(options, given);

@@ -21,9 +21,7 @@
 
 namespace tenshot::trainer {
 
-/// What a card keeps of settings.
-nlohmann::json settings_json(const Declaration<MapleEdgeSettings>& options, const MapleEdgeSettings& settings);
-/// The inverse, from a checkpoint's whole card. What a card of an earlier release does not say is the default. Throws
+/// The settings of a checkpoint's card. What a card of an earlier release does not say is the default. Throws
 /// FormatError that names the field at fault.
 MapleEdgeSettings settings_of(const Declaration<MapleEdgeSettings>& options, const JsonField& card);
 
@@ -33,20 +31,7 @@ constexpr std::uint64_t weights_stream = 1, order_stream = 2;  ///< those of eve
 
 /// A model whose predictors are regression networks: how they are trained, and the network that the pool taught where
 /// it taught one.
-class NetworkModel : public ModelOfPool {
- public:
-  int default_clones() const override { return settings_.default_clones; }
-
-  Archive to_archive() const override {
-    Archive archive = ModelOfPool::to_archive();
-    archive.card["settings"] = card_of_settings();
-    archive.card["seed"] = settings_.fit.seed;
-    if (network_.layers.empty()) return archive;
-    archive.card["scores"]["training_loss"] = network_.loss;
-    put_layers(archive, "layer", network_.layers);
-    return archive;
-  }
-
+class NetworkModel : public PoolModel {
  protected:
   struct TrainedNetwork {
     std::vector<DenseLayer> layers;
@@ -55,9 +40,23 @@ class NetworkModel : public ModelOfPool {
 
   NetworkModel(datasets::Pool pool, MapleEdgeSettings settings, const Declaration<MapleEdgeSettings>& options,
                Loss loss)
-      : ModelOfPool(std::move(pool), settings.kind), settings_(std::move(settings)), options_(options), loss_(loss) {}
+      : PoolModel(std::move(pool), settings.kind), settings_(std::move(settings)), options_(options), loss_(loss) {}
 
-  nlohmann::json card_of_settings() const { return settings_json(options_, settings_); }
+  nlohmann::json card_of_settings() const {
+    nlohmann::json json = options_.to_json(settings_);
+    json["descriptor"] = settings_.descriptor;
+    json.erase("descriptor_kind");
+    json.erase("seed");
+    return json;
+  }
+
+  void put_learned(Archive& archive) const override {
+    archive.card["settings"] = card_of_settings();
+    archive.card["seed"] = settings_.fit.seed;
+    if (network_.layers.empty()) return;
+    archive.card["scores"]["training_loss"] = network_.loss;
+    put_layers(archive, "layer", network_.layers);
+  }
 
   /// Throws InputError that lists the modes.
   static void require_mode(const std::string& mode, const std::vector<std::string>& modes) {

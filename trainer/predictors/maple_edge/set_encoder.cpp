@@ -35,26 +35,10 @@ SetLoading loading_of(const Eigen::VectorXd& values, const Eigen::MatrixXd& late
 SetEncoder::SetEncoder(const DevicePrior& prior, const nasbench::StructureTable& cells,
                        const SimulatedDescriptor& descriptor, std::uint64_t seed)
     : descriptor_(&descriptor) {
-  Rng device_rng(seed, device_stream);
+  Rng device_rng(seed, device_stream), architecture_rng(seed, architecture_stream), rng(seed, descriptor_stream);
   for (std::size_t i = 0; i < devices_drawn; ++i) devices_.push_back(prior.draw(device_rng));
-  find_directions(cells, seed);
-  Rng rng(seed, descriptor_stream);
-  Eigen::MatrixXf values(devices_.size(), descriptor.size());
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
-    const std::vector<float> drawn = descriptor.draw(devices_[d], rng);
-    std::copy(drawn.begin(), drawn.end(), values.row(static_cast<Eigen::Index>(d)).begin());
-  }
-  for (const auto& value : values.colwise()) described_.push_back(loading_of(value.cast<double>(), latent_, 0.01));
-}
-
-std::size_t SetEncoder::size() const {
-  return 2 * static_cast<std::size_t>(latent_.cols()) + summary_values + descriptor_->kinds().size();
-}
-
-void SetEncoder::find_directions(const nasbench::StructureTable& cells, std::uint64_t seed) {
-  Rng rng(seed, architecture_stream);
   std::vector<std::size_t> asked = connected_of(nasbench::nasbench201().all(), nasbench::nasbench201());
-  rng.shuffle(asked);
+  architecture_rng.shuffle(asked);
   asked.resize(std::min(asked.size(), architectures_asked));
   const auto rows = static_cast<Eigen::Index>(devices_.size());
   Eigen::MatrixXd logs(rows, static_cast<Eigen::Index>(asked.size()));
@@ -71,6 +55,16 @@ void SetEncoder::find_directions(const nasbench::StructureTable& cells, std::uin
   const Eigen::Index kept = std::min<Eigen::Index>(directions, logs.cols());
   const Eigen::VectorXd deviations = solver.eigenvalues().tail(kept).cwiseMax(1e-12).cwiseSqrt();
   latent_ = logs * solver.eigenvectors().rightCols(kept) * deviations.cwiseInverse().asDiagonal();
+  Eigen::MatrixXf values(devices_.size(), descriptor.size());
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    const std::vector<float> drawn = descriptor.draw(devices_[d], rng);
+    std::copy(drawn.begin(), drawn.end(), values.row(static_cast<Eigen::Index>(d)).begin());
+  }
+  for (const auto& value : values.colwise()) described_.push_back(loading_of(value.cast<double>(), latent_, 0.01));
+}
+
+std::size_t SetEncoder::size() const {
+  return 2 * static_cast<std::size_t>(latent_.cols()) + summary_values + descriptor_->kinds().size();
 }
 
 std::vector<SetLoading> SetEncoder::loadings(const nasbench::StructureTable& table) const {

@@ -1,10 +1,9 @@
-#include "trainer/predictors/maple_edge/simulated_descriptor.h"
-
 #include <limits>
 #include <set>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
+#include "trainer/predictors/maple_edge/simulated_samples.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -56,8 +55,7 @@ std::vector<OperatorEvents> events_of(const HardwareDescriptor& descriptor) {
     auto found =
         std::find_if(operators.begin(), operators.end(), [&](const auto& o) { return o.name == profile.name; });
     if (found == operators.end()) {
-      operators.push_back({profile.name, 0, std::vector<double>(descriptor.counters.size(), 0)});
-      found = operators.end() - 1;
+      found = operators.insert(found, {profile.name, 0, std::vector<double>(descriptor.counters.size(), 0)});
     }
     found->latency_ms += profile.latency_ms;
     for (std::size_t c = 0; c < std::min(profile.counts.size(), found->counts.size()); ++c)
@@ -75,15 +73,11 @@ bool same_counters(const HardwareDescriptor& a, const HardwareDescriptor& b) {
   return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same_name);
 }
 
-/// The counter that others are counted by.
-std::size_t reference_counter(const std::vector<std::string>& counters) {
-  const auto found = std::find(counters.begin(), counters.end(), "instructions");
-  return found == counters.end() ? 0 : static_cast<std::size_t>(found - counters.begin());
-}
-
-/// Operator by operator: log rate of the reference counter less its mean, then log events of the others by it.
+/// Operator by operator: log rate of instructions (else the first counter) less its mean, then log others by it.
 std::vector<double> counter_values(const HardwareDescriptor& descriptor) {
-  const std::size_t reference = reference_counter(descriptor.counters);
+  const auto& counters = descriptor.counters;
+  const auto found = std::find(counters.begin(), counters.end(), "instructions");
+  const auto reference = found == counters.end() ? 0 : static_cast<std::size_t>(found - counters.begin());
   const std::vector<OperatorEvents> operators = events_of(descriptor);
   double mean = 0;
   std::vector<double> rates;
@@ -94,7 +88,7 @@ std::vector<double> counter_values(const HardwareDescriptor& descriptor) {
   std::vector<double> values;
   for (std::size_t o = 0; o < operators.size(); ++o) {
     values.push_back(rates[o] - mean);
-    for (std::size_t c = 0; c < descriptor.counters.size(); ++c) {
+    for (std::size_t c = 0; c < counters.size(); ++c) {
       if (c == reference) continue;
       const double ratio = operators[o].counts[c] / std::max(operators[o].counts[reference], 1.0);
       values.push_back(std::log(std::max(ratio, least_events)));
@@ -196,17 +190,16 @@ void SimulatedDescriptor::add_lines(const HardwareDescriptor& descriptor, Descri
 }
 
 std::vector<double> SimulatedDescriptor::raw(const HardwareDescriptor& descriptor) const {
-  std::vector<double> values, found;
-  for (std::size_t j = 0; j < lines_.size(); ++j) {
-    const DescriptorKind kind = lines_[j].kind;
-    if (j == 0 || lines_[j - 1].kind != kind) {
-      found.clear();
-      if (has(descriptor, kind)) {
-        found = kind == DescriptorKind::counters ? counter_values(descriptor)
-                                                 : described_shares(descriptor, *library_.model, entries_of(kind));
-      }
+  std::vector<double> values;
+  for (const DescriptorKind kind : kinds_) {
+    std::vector<double> found;
+    if (has(descriptor, kind)) {
+      found = kind == DescriptorKind::counters ? counter_values(descriptor)
+                                               : described_shares(descriptor, *library_.model, entries_of(kind));
     }
-    values.push_back(found.empty() ? nothing : found[lines_[j].place]);
+    for (const Line& line : lines_) {
+      if (line.kind == kind) values.push_back(found.empty() ? nothing : found[line.place]);
+    }
   }
   return values;
 }

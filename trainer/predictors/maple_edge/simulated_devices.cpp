@@ -49,12 +49,6 @@ double student_t4(Rng& rng) {
 
 }  // namespace
 
-void encode_live(const nasbench::Architecture& cell, float* encoding) {
-  const nasbench::SearchSpace& space = nasbench::nasbench201();
-  space.encode(cell, encoding);
-  space.encode(space.canonical(cell), encoding + width);
-}
-
 std::vector<DenseLayer> live_encoding_layers() {
   constexpr std::size_t paths = nasbench::cell_paths.size();
   // A path is whole (1, else 0) where none of its edges takes option 0.
@@ -85,7 +79,8 @@ SimulatedSpace::SimulatedSpace(const nasbench::StructureModel& model) {
   ones.reserve(cells.size() * ones_of_cell);
   for (std::size_t a = 0; a < cells.size(); ++a) {
     float* encoding = encodings.data() + a * live_encoding_width;
-    encode_live(cells[a], encoding);
+    model.space().encode(cells[a], encoding);
+    model.space().encode(model.space().canonical(cells[a]), encoding + width);
     for (std::size_t i = 0; i < live_encoding_width; ++i) {
       if (encoding[i] == 1) ones.push_back(static_cast<std::uint16_t>(i));
     }
@@ -98,53 +93,42 @@ DevicePrior::DevicePrior(const StructuredLibrary& library, const SimulationOptio
   if (described == nullptr) return;
   for (std::size_t s = 0; s < described->priors.size(); ++s) {
     const structured::CostGaussian prior = structured::described_prior(*described, s, {});
-    described_.push_back({prior.mean, prior.covariance.llt().matrixL()});
+    described_.emplace_back(prior.mean, prior.covariance.llt().matrixL());
   }
-}
-
-void DevicePrior::draw_costs(SimulatedDevice& device, Rng& rng) const {
-  const auto& features = library_.model->features();
-  const auto& structures = library_.model->structures();
-  const LibraryEntry& entry = library_.entries[rng.below(library_.entries.size())];
-  const bool generic = std::isnan(entry.log_rms);
-  device.structure = generic || rng.uniform() < generic_share ? rng.below(structures.size()) : entry.structure;
-  const std::vector<bool>& known = structures[entry.structure].uses;
-  const double spread = options_.cost_spreads[rng.below(options_.cost_spreads.size())];
-  const bool wild = rng.uniform() < options_.wild_share;
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    const double typical = features[f].typical_cost;
-    const double cost = generic || known[f] ? entry.costs[static_cast<Eigen::Index>(f)] : typical;
-    double drawn = std::max(cost, least_cost) * std::exp(spread * rng.normal());
-    if (wild) drawn = f == 0 ? uniform(0.05, 0.8, rng) : typical * log_uniform(0.05, 5, rng);
-    device.costs.push_back(drawn);
-  }
-  if (rng.uniform() < new_base_share) device.costs.front() = uniform(0.05, 0.7, rng);
 }
 
 SimulatedDevice DevicePrior::draw(Rng& rng) const {
   SimulatedDevice device;
   if (!described_.empty() && rng.uniform() < options_.described_share) {
     device.structure = rng.below(described_.size());
-    const DescribedCosts& costs = described_[device.structure];
-    Eigen::VectorXd normal(costs.mean.size());
+    const auto& [mean, factor] = described_[device.structure];
+    Eigen::VectorXd normal(mean.size());
     for (double& value : normal) value = rng.normal();
-    const Eigen::VectorXd drawn = costs.mean + costs.factor * normal;
+    const Eigen::VectorXd drawn = mean + factor * normal;
     for (const double cost : drawn) device.costs.push_back(std::max(cost, least_described_cost));
   } else {
-    draw_costs(device, rng);
+    const auto& features = library_.model->features();
+    const auto& structures = library_.model->structures();
+    const LibraryEntry& entry = library_.entries[rng.below(library_.entries.size())];
+    const bool generic = std::isnan(entry.log_rms);
+    device.structure = generic || rng.uniform() < generic_share ? rng.below(structures.size()) : entry.structure;
+    const std::vector<bool>& known = structures[entry.structure].uses;
+    const double spread = options_.cost_spreads[rng.below(options_.cost_spreads.size())];
+    const bool wild = rng.uniform() < options_.wild_share;
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      const double typical = features[f].typical_cost;
+      const double cost = generic || known[f] ? entry.costs[static_cast<Eigen::Index>(f)] : typical;
+      double drawn = std::max(cost, least_cost) * std::exp(spread * rng.normal());
+      if (wild) drawn = f == 0 ? uniform(0.05, 0.8, rng) : typical * log_uniform(0.05, 5, rng);
+      device.costs.push_back(drawn);
+    }
+    if (rng.uniform() < new_base_share) device.costs.front() = uniform(0.05, 0.7, rng);
   }
   device.floor = log_uniform(0.002, 0.1, rng);
   device.noise = log_uniform(options_.least_noise, options_.most_noise, rng);
   const double step = options_.slow_step * uniform(0.5, 1, rng);
   if (rng.uniform() < options_.two_speed_share) device.slow_step = step;
   return device;
-}
-
-std::vector<double> draw_residuals(double deviation, Rng& rng) {
-  std::vector<double> residuals;
-  const double each = deviation / std::sqrt(static_cast<double>(ones_of_cell));
-  for (std::size_t i = 0; i < live_encoding_width; ++i) residuals.push_back(each * rng.normal());
-  return residuals;
 }
 
 double log_latency(const SimulatedDevice& device, const nasbench::StructureTable& table, std::size_t architecture) {
@@ -218,7 +202,8 @@ SimulatedDevice NearbyDevices::draw(Rng& rng) const {
     nearest = std::move(device);
     if (apart <= threshold_) break;
   }
-  nearest.residuals = draw_residuals(options_.residual_share * nearest.noise, rng);
+  const double each = options_.residual_share * nearest.noise / std::sqrt(static_cast<double>(ones_of_cell));
+  for (std::size_t i = 0; i < live_encoding_width; ++i) nearest.residuals.push_back(each * rng.normal());
   return nearest;
 }
 

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "nasbench/spaces/cell.h"
@@ -40,10 +41,7 @@ const Declaration<SimulationOptions>& declared(const SimulationOptions&);
 
 constexpr std::size_t live_encoding_width = 2 * nasbench::edge_count * nasbench::operation_count;
 
-/// Writes the one-hot encodings of `cell` and of its canonical form, live_encoding_width floats.
-void encode_live(const nasbench::Architecture& cell, float* encoding);
-
-/// Three layers, with a ReLU after each, that turn the one-hot encoding into encode_live's, exactly: in front of a
+/// Three layers, with a ReLU after each, that turn the one-hot encoding into the live one, exactly: in front of a
 /// network that was trained on the latter, they give one that takes the former and is exported like any other.
 std::vector<DenseLayer> live_encoding_layers();
 
@@ -82,20 +80,11 @@ class DevicePrior {
   SimulatedDevice draw(Rng& rng) const;
 
  private:
-  /// Costs under one structure as described: mean and the covariance's Cholesky factor.
-  struct DescribedCosts {
-    Eigen::VectorXd mean;
-    Eigen::MatrixXd factor;
-  };
-  void draw_costs(SimulatedDevice& device, Rng& rng) const;
-
   const structured::StructuredLibrary& library_;
   SimulationOptions options_;
-  std::vector<DescribedCosts> described_;
+  /// Costs under each structure as described: their mean, and their covariance's Cholesky factor.
+  std::vector<std::pair<Eigen::VectorXd, Eigen::MatrixXd>> described_;
 };
-
-/// Residuals whose sum over an architecture has `deviation`.
-std::vector<double> draw_residuals(double deviation, Rng& rng);
 
 /// Its log latency of an architecture, without noise; of one of a table, also without residuals.
 double log_latency(const SimulatedDevice& device, const SimulatedSpace& space, std::size_t architecture);
@@ -117,7 +106,7 @@ class NearbyDevices {
   NearbyDevices(DevicePrior prior, const SimulatedSpace& space, const SimulationOptions& options,
                 std::vector<std::size_t> measured, std::vector<double> log_ms, std::uint64_t seed);
 
-  /// A near device, with residuals.
+  /// A near device, with residuals: their sum over an architecture has the deviation residual_share · σ.
   SimulatedDevice draw(Rng& rng) const;
   double threshold() const { return threshold_; }
 

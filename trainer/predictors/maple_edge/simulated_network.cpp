@@ -57,8 +57,7 @@ class SimulatedNetworkModel : public NetworkModel {
         descriptor_prior_(std::move(descriptor_prior)),
         simulated_descriptor_(pool_, library_, input_kinds(settings_, descriptor_prior_.kind)),
         encoded_descriptor_(pool_, library_,
-                            settings_.pretraining_epochs == 0 ? std::vector<DescriptorKind>{}
-                                                              : descriptor_inputs(settings_.descriptor)) {}
+                            descriptor_inputs(settings_.pretraining_epochs == 0 ? "inferred" : settings_.descriptor)) {}
 
   void pretrain(const TrainingControl& control) {
     const std::uint64_t seed = settings_.fit.seed;
@@ -66,9 +65,10 @@ class SimulatedNetworkModel : public NetworkModel {
                      encoded_descriptor_, stream_seed(seed, directions_stream));
     EncoderSamples samples({pool_, library_, {}, {}, nullptr, encoded_descriptor_, &*encoder_}, settings_.simulation,
                            stream_seed(seed, pretraining_stream));
+    const auto of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
     FitOptions fit_options = settings_.fit;
     fit_options.epochs = settings_.pretraining_epochs;
-    network_ = trained(samples, fit_options, false,
+    network_ = trained(samples.width(), of_epoch, fit_options, false,
                        {{"pretrain", card_of_settings()}, {"seed", seed}, {"kind", settings_.kind}}, control);
   }
 
@@ -80,13 +80,12 @@ class SimulatedNetworkModel : public NetworkModel {
 
   std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.kind)); }
 
-  Archive to_archive() const override {
-    Archive archive = NetworkModel::to_archive();
+  void put_learned(Archive& archive) const override {
+    NetworkModel::put_learned(archive);
     archive.card["trained_on"] = trained_on;
     structured::put_library(archive, library_);
     structured::put_descriptor_prior(archive, descriptor_prior_);
     if (encoder_) encoder_->put(archive);
-    return archive;
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
@@ -96,7 +95,12 @@ class SimulatedNetworkModel : public NetworkModel {
       require_measurements(set, kind(), ", or a descriptor of the kind that the checkpoint was trained on");
     require_mode(options.mode, {"joint", "fine-tune", "set-encoder"});
     const bool from_scratch = options.mode == "joint";
-    if (!from_scratch) require_pretrained(options.mode);
+    if (!from_scratch && !encoder_) {
+      throw InputError(
+          "the adaptation mode '" + options.mode + "' of " + settings_.kind +
+          " needs a checkpoint that is pre-trained for any measurements: train it with --pretraining-epochs, "
+          "or use --mode joint, which trains for the measured architectures");
+    }
     const int clones = options.clones.value_or(settings_.default_clones);
     if (clones < 1) {
       throw InputError("the augmentation factor K is " + std::to_string(clones) + ", expected at least 1");
@@ -122,10 +126,11 @@ class SimulatedNetworkModel : public NetworkModel {
     SimulatedSamples samples(
         {pool_, library_, of_pool, set, from_scratch ? expected : nullptr, inputs, from_scratch ? nullptr : &*encoder_},
         simulation, clones, stream_seed(options.seed, devices_stream));
+    const auto of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
     FitOptions fit_options = settings_.fit;
     fit_options.seed = options.seed;
     const TrainedNetwork network =
-        trained(samples, fit_options, !from_scratch, {card, to_archive().card}, options.control);
+        trained(samples.width(), of_epoch, fit_options, !from_scratch, {card, to_archive().card}, options.control);
     card["scores"]["training_loss"] = network.loss;
     return predictor_of(network.layers, samples.inputs(), set, expected, std::move(card));
   }
@@ -139,20 +144,6 @@ class SimulatedNetworkModel : public NetworkModel {
   }
 
  private:
-  TrainedNetwork trained(DeviceSamples& samples, const FitOptions& options, bool fine_tune, const nlohmann::json& what,
-                         const TrainingControl& control) const {
-    const auto of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
-    return NetworkModel::trained(samples.width(), of_epoch, options, fine_tune, what, control);
-  }
-
-  void require_pretrained(const std::string& mode) const {
-    if (encoder_) return;
-    throw InputError(
-        "the adaptation mode '" + mode + "' of " + settings_.kind +
-        " needs a checkpoint that is pre-trained for any measurements: train it with --pretraining-epochs, "
-        "or use --mode joint, which trains for the measured architectures");
-  }
-
   /// The network in front of which stand the layers that make the live encoding.
   std::unique_ptr<Predictor> predictor_of(const std::vector<DenseLayer>& trained, const DeviceInputs& inputs,
                                           const AdaptationSet& set, const structured::DescribedDevice* described,
@@ -194,7 +185,6 @@ class SimulatedNetworkModel : public NetworkModel {
 
 std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                                    const TrainingControl& control) {
-  require_devices(pool);
   require_valid(settings.simulation);
   const auto counted = [](const datasets::DeviceRuntime& device) { return device.descriptor.has_counters(); };
   if (settings.descriptor == "counters" && std::none_of(pool.devices.begin(), pool.devices.end(), counted)) {

@@ -26,11 +26,10 @@ struct NetworkSplit {
 };
 
 NetworkSplit split_networks(Index networks, bool new_ones, std::size_t most_predicted, Rng& rng) {
-  std::vector<Index> order = numbers_below<Index>(static_cast<std::size_t>(networks));
+  std::vector<Index> order = numbers_below<Index>(networks);
   rng.shuffle(order);
-  const std::size_t predicted = std::min(order.size() / 3, most_predicted);
-  NetworkSplit split{{order.begin() + static_cast<std::ptrdiff_t>(predicted), order.end()},
-                     {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(predicted)}};
+  const auto third = order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size() / 3, most_predicted));
+  NetworkSplit split{{third, order.end()}, {order.begin(), third}};
   constexpr std::size_t enough_candidates = 1000;
   if (!new_ones && split.known.size() > enough_candidates) split.known.resize(enough_candidates);
   std::sort(split.known.begin(), split.known.end());
@@ -40,7 +39,7 @@ NetworkSplit split_networks(Index networks, bool new_ones, std::size_t most_pred
 /// The same, but those predicted are groups of networks that are alike: a random one and its nearest, again and again.
 NetworkSplit split_groups(const CostLibrary& library, Index groups, Rng& rng) {
   const Index networks = library.known.rows();
-  std::vector<Index> left = numbers_below<Index>(static_cast<std::size_t>(networks));
+  std::vector<Index> left = numbers_below<Index>(networks);
   NetworkSplit split;
   for (Index group = 0; group < groups; ++group) {
     const Index centre = left[rng.below(left.size())];
@@ -58,7 +57,7 @@ NetworkSplit split_groups(const CostLibrary& library, Index groups, Rng& rng) {
 /// The same, but those predicted are the cheapest sixth of the networks and the costliest.
 NetworkSplit split_sizes(const CostLibrary& library) {
   const Eigen::VectorXd size = library.known.rightCols<1>();
-  std::vector<Index> order = numbers_below<Index>(static_cast<std::size_t>(size.size()));
+  std::vector<Index> order = numbers_below<Index>(size.size());
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return size[a] < size[b]; });
   const auto sixth = static_cast<std::ptrdiff_t>(order.size() / 6);
   NetworkSplit split{{order.begin() + sixth, order.end() - sixth}, {order.begin(), order.begin() + sixth}};
@@ -77,20 +76,12 @@ struct ExpectedError {
   double reach = 0;
   bool of_known = false;  ///< the network itself is known
 
-  double standardised(const Calibration& by) const {
+  double standardised(const CostLibrary& by) const {
     const double variance =
         (own_variance + by.residual_factor * residual_variance) * (1 - (1 - by.known_share) * known);
     return trainer::standardised(error, std::sqrt(variance + by.reach_variance.at(reach)));
   }
 };
-
-/// Those of `networks` that a device measured.
-std::vector<Index> measured_of(const std::vector<Index>& networks, const Eigen::VectorXd& latency_ms) {
-  std::vector<Index> measured;
-  std::copy_if(networks.begin(), networks.end(), std::back_inserter(measured),
-               [&](Index n) { return std::isfinite(latency_ms[n]); });
-  return measured;
-}
 
 /// The errors on one held-out device that measured some networks and is asked for others. `features` are those of all
 /// networks.
@@ -106,13 +97,11 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eige
   const CostPosterior posterior = adapt(rest, set, options);
   const LogLatency predicted = predict(posterior, table_of(features(asked, Eigen::all)));
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    const double truth = latency_ms[asked[i]];
-    const auto at = static_cast<Index>(i);
-    const double novelty = predicted.novelty.size() > 0 ? predicted.novelty[at] : 0;
-    const double reach = predicted.reach.size() > 0 ? predicted.reach[at] : 0;  // its variance is not in `rest` yet
-    const double variance = predicted.deviation[at] * predicted.deviation[at];
+    const double novelty = predicted.novelty.size() > 0 ? predicted.novelty[i] : 0;
+    const double reach = predicted.reach.size() > 0 ? predicted.reach[i] : 0;  // its variance is not in `rest` yet
+    const double variance = predicted.deviation[i] * predicted.deviation[i];
     const double residual = posterior.residual_variance * novelty;
-    errors.push_back({std::log(truth) - predicted.mean[at], variance - residual, residual, novelty,
+    errors.push_back({std::log(latency_ms[asked[i]]) - predicted.mean[i], variance - residual, residual, novelty,
                       (1 - novelty) * (1 + rest.places.noise), reach, of_known});
   }
 }
@@ -120,11 +109,10 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eige
 /// At most `most` of the networks that a device could measure and did not.
 std::vector<Index> unmeasured_of(const std::vector<Index>& candidates, const std::vector<Index>& measured,
                                  std::size_t most) {
-  std::vector<Index> rest, chosen;
+  std::vector<Index> rest;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(rest),
                [&](Index n) { return std::find(measured.begin(), measured.end(), n) == measured.end(); });
-  for (const std::size_t place : evenly_spaced(rest.size(), most)) chosen.push_back(rest[place]);
-  return chosen;
+  return evenly_spaced(rest, most);
 }
 
 /// What a device measures of the networks that it can, best first.
@@ -132,57 +120,51 @@ std::vector<Index> planned(const CostLibrary& library, const Eigen::MatrixXd& fe
                            const std::vector<Index>& candidates, std::size_t samples, const PosteriorOptions& options,
                            Rng& rng) {
   if (candidates.empty()) return {};
-  std::vector<std::size_t> all = numbers_below(candidates.size());
   const PlanningView view = prior_view(library, features(candidates, Eigen::all), options);
   std::vector<Index> chosen;
-  for (const std::size_t c :
-       sampling::choose_informative(view.covariance, all, std::min(samples, all.size()), rng, view.options)) {
+  for (const std::size_t c : sampling::choose_informative(view.covariance, numbers_below(candidates.size()),
+                                                          std::min(samples, candidates.size()), rng, view.options)) {
     chosen.push_back(candidates[c]);
   }
   return chosen;
 }
 
-/// The size of standardised errors that nine in ten stay under.
-double size_of(std::vector<double> errors) {
-  for (double& error : errors) error = std::abs(error);
-  const auto at = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() * 9 / 10);
-  std::nth_element(errors.begin(), at, errors.end());
-  return *at;
-}
-
 using Errors = std::vector<std::vector<ExpectedError>>;  ///< [device][error]
 
-/// The one of `values` at which errors of `unlike` are as many deviations as those of `like`, on the median device;
-/// standardised(error, value) is what an error is then. The first of them where there are too few errors.
-template <class Standardised>
-double balanced(const Errors& like, const Errors& unlike, const std::vector<double>& values,
-                const Standardised& standardised) {
+/// Sets `setting`, which is one of the library's, to that of `values` at which errors of `unlike` are as many
+/// deviations as those of `like`, on the median device, by the size that nine in ten of a device's stay under; to the
+/// first of them where there are too few errors.
+void set_balanced(const Errors& like, const Errors& unlike, const std::vector<double>& values,
+                  const CostLibrary& library, double& setting) {
   constexpr std::size_t fewest = 10;  // on a device; fewer say nothing
-  const auto size = [&](const Errors& errors, double value) {
+  const auto size = [&](const Errors& errors) {
     std::vector<double> sizes;
     for (const std::vector<ExpectedError>& of_device : errors) {
       if (of_device.size() < fewest) continue;
       std::vector<double> own;
-      for (const ExpectedError& error : of_device) own.push_back(standardised(error, value));
-      sizes.push_back(size_of(std::move(own)));
+      for (const ExpectedError& error : of_device) own.push_back(std::abs(error.standardised(library)));
+      const auto at = own.begin() + static_cast<std::ptrdiff_t>(own.size() * 9 / 10);
+      std::nth_element(own.begin(), at, own.end());
+      sizes.push_back(*at);
     }
     return sizes.empty() ? 0.0 : median(std::move(sizes));
   };
   double best = values.front(), least = std::numeric_limits<double>::infinity();
   for (const double value : values) {
-    const double of_like = size(like, value), of_unlike = size(unlike, value);
+    setting = value;
+    const double of_like = size(like), of_unlike = size(unlike);
     if (!(of_like > 0 && of_unlike > 0)) break;
     const double imbalance = std::abs(std::log(of_unlike / of_like));
     if (imbalance >= least) continue;
     least = imbalance;
     best = value;
   }
-  return best;
+  setting = best;
 }
 
-/// Sets Calibration::residual_factor, by the more novel half of the new networks, known_share, by those that are known,
+/// Sets CostLibrary::residual_factor, by the more novel half of the new networks, known_share, by those that are known,
 /// and reach_variance, by those that are cheaper or costlier than all that the library knows.
-void balance(const Errors& errors, double residual_variance, Calibration& result) {
+void balance(const Errors& errors, CostLibrary& library) {
   std::vector<ExpectedError> all;
   Errors within(errors.size()), above(errors.size()), below(errors.size()), known(errors.size());
   for (std::size_t d = 0; d < errors.size(); ++d) {
@@ -194,26 +176,15 @@ void balance(const Errors& errors, double residual_variance, Calibration& result
   std::stable_sort(all.begin(), all.end(),
                    [](const ExpectedError& a, const ExpectedError& b) { return a.novelty < b.novelty; });
   const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  const auto with = [&result](auto set) {
-    return [&result, set](const ExpectedError& error, double value) {
-      Calibration trial = result;
-      set(trial, value);
-      return error.standardised(trial);
-    };
-  };
-  if (residual_variance > 0) {
-    result.residual_factor = balanced({{all.begin(), half}}, {{half, all.end()}}, {1, 1.5, 2, 3, 5, 8, 12, 20, 30},
-                                      with([](Calibration& trial, double factor) { trial.residual_factor = factor; }));
+  if (library.residual_variance() > 0) {
+    set_balanced({{all.begin(), half}}, {{half, all.end()}}, {1, 1.5, 2, 3, 5, 8, 12, 20, 30}, library,
+                 library.residual_factor);
   }
-  result.known_share = balanced(within, known, {1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08},
-                                with([](Calibration& trial, double share) { trial.known_share = share; }));
-  const double calibrated = result.residual_factor * residual_variance;
-  const std::vector<double> shares = {0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2, 3, 5, 8, 12};
-  const auto by_reach = with([calibrated](Calibration& trial, double share) {
-    trial.reach_variance = {share * calibrated, share * calibrated};
-  });
-  result.reach_variance = {calibrated * balanced(within, above, shares, by_reach),
-                           calibrated * balanced(within, below, shares, by_reach)};
+  set_balanced(within, known, {1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08}, library, library.known_share);
+  std::vector<double> variances = {0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2, 3, 5, 8, 12};
+  for (double& variance : variances) variance *= library.residual_variance();
+  set_balanced(within, above, variances, library, library.reach_variance.above);
+  set_balanced(within, below, variances, library, library.reach_variance.below);
 }
 
 /// Devices to hold out: evenly spaced ones of each kind, more of a larger one.
@@ -240,37 +211,36 @@ double size_of(std::vector<std::vector<double>> errors) {
 }
 
 /// Sets the scales of the kinds, drawn to 1 where boards are few, and divides the errors [device][error] by their own.
-void scale_by_kind(const CostLibrary& library, const std::vector<std::size_t>& families,
-                   std::vector<std::vector<double>>& errors, Calibration& result) {
+void scale_by_kind(const std::vector<std::size_t>& families, std::vector<std::vector<double>>& errors,
+                   CostLibrary& library) {
   constexpr double prior_families = 2;
   if (library.kinds.empty()) return;
   const double usual = size_of(errors);
-  result.error_scale = Eigen::VectorXd::Ones(static_cast<Index>(errors.size()));
-  result.of_kinds.assign(library.kinds.size(), 1);
+  library.error_scale = Eigen::VectorXd::Ones(errors.size());
   for (std::size_t k = 1; k < library.kinds.size(); ++k) {
+    DeviceKind& kind = library.kinds[k];
     std::set<std::size_t> boards;
     std::vector<std::vector<double>> own;
-    for (const KindMember& member : library.kinds[k].members) {
+    for (const KindMember& member : kind.members) {
       if (errors[member.device].empty()) continue;
       boards.insert(families[member.device]);
       own.push_back(errors[member.device]);
     }
     if (own.empty() || !(usual > 0)) continue;
     const double count = static_cast<double>(boards.size());
-    const double scale = std::pow(size_of(std::move(own)) / usual, count / (count + prior_families));
-    result.of_kinds[k] = scale;
-    for (const KindMember& member : library.kinds[k].members) {
-      result.error_scale[static_cast<Index>(member.device)] = scale;
-      for (double& error : errors[member.device]) error /= scale;
+    kind.error_scale = std::pow(size_of(std::move(own)) / usual, count / (count + prior_families));
+    for (const KindMember& member : kind.members) {
+      library.error_scale[member.device] = kind.error_scale;
+      for (double& error : errors[member.device]) error /= kind.error_scale;
     }
   }
 }
 
 }  // namespace
 
-Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const std::vector<std::size_t>& families,
-                      const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
-                      const CalibrationOptions& options, const LearnOperators& learn) {
+IntervalCalibration calibrate(const PoolNumbers& pool, CostLibrary& library, const std::vector<std::size_t>& families,
+                              const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
+                              const CalibrationOptions& options, const LearnOperators& learn) {
   const std::set<std::size_t> distinct(families.begin(), families.end());
   if (distinct.size() < least_calibrated || pool.features.rows() < static_cast<Index>(3 * options.samples)) return {};
   const bool compared = library.places.compared();
@@ -278,10 +248,10 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
   const std::size_t last = options.repeats + options.groups.size();
   for (std::size_t repeat = 0; repeat < (compared ? last + 1 : options.repeats); ++repeat) {
     Rng rng(options.seed, repeat);
-    const NetworkSplit split =
-        repeat < options.repeats ? split_networks(pool.features.rows(), compared, options.most_networks, rng)
-        : repeat < last ? split_groups(library, static_cast<Index>(options.groups[repeat - options.repeats]), rng)
-                        : split_sizes(library);
+    const NetworkSplit split = repeat < options.repeats
+                                   ? split_networks(pool.features.rows(), compared, options.most_networks, rng)
+                               : repeat < last ? split_groups(library, options.groups[repeat - options.repeats], rng)
+                                               : split_sizes(library);
     std::vector<Index> devices = numbers_below<Index>(families.size());
     if (compared) devices = devices_with(pool, split.known);
     CostLibrary refitted = compared ? fit_library(selection_of(pool, split.known, devices), library_options) : library;
@@ -290,9 +260,9 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
     for (const std::size_t device : held_out(library, families.size(), options)) {
       std::vector<std::size_t> others;
       for (std::size_t place = 0; place < devices.size(); ++place) {
-        if (families[static_cast<std::size_t>(devices[place])] != families[device]) others.push_back(place);
+        if (families[devices[place]] != families[device]) others.push_back(place);
       }
-      const Eigen::VectorXd latency_ms = pool.latency_ms.row(static_cast<Index>(device));
+      const Eigen::VectorXd latency_ms = pool.latency_ms.row(device);
       const std::vector<Index> candidates = measured_of(split.known, latency_ms);
       const std::vector<Index> new_ones = measured_of(split.predicted, latency_ms);
       const auto [plan, unplanned] = plans.try_emplace(candidates);
@@ -302,31 +272,20 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
       const CostLibrary rest = with_devices(refitted, others);
       const auto fewer = static_cast<std::ptrdiff_t>(std::min(chosen.size(), options.fewer_samples));
       for (const std::vector<Index>& measured : {chosen, {chosen.begin(), chosen.begin() + fewer}}) {
-        collect_errors(rest, pool, features, new_ones, measured, static_cast<Index>(device), false, posterior_options,
-                       errors[device]);
+        collect_errors(rest, pool, features, new_ones, measured, device, false, posterior_options, errors[device]);
         if (!compared || repeat >= options.repeats) continue;
-        collect_errors(rest, pool, features, unmeasured_of(candidates, measured, new_ones.size()), measured,
-                       static_cast<Index>(device), true, posterior_options, errors[device]);
+        collect_errors(rest, pool, features, unmeasured_of(candidates, measured, new_ones.size()), measured, device,
+                       true, posterior_options, errors[device]);
       }
     }
   }
-  Calibration result;
-  if (compared) balance(errors, library.residual_variance(), result);
+  if (compared) balance(errors, library);
   std::vector<std::vector<double>> standardised(errors.size());
   for (std::size_t d = 0; d < errors.size(); ++d) {
-    for (const ExpectedError& error : errors[d]) standardised[d].push_back(error.standardised(result));
+    for (const ExpectedError& error : errors[d]) standardised[d].push_back(error.standardised(library));
   }
-  scale_by_kind(library, families, standardised, result);
-  result.intervals = trainer::calibration_of(standardised, true);
-  return result;
-}
-
-void apply(const Calibration& calibration, CostLibrary& library) {
-  library.residual_factor = calibration.residual_factor;
-  library.known_share = calibration.known_share;
-  library.reach_variance = calibration.reach_variance;
-  library.error_scale = calibration.error_scale;
-  for (std::size_t k = 0; k < calibration.of_kinds.size(); ++k) library.kinds[k].error_scale = calibration.of_kinds[k];
+  scale_by_kind(families, standardised, library);
+  return trainer::calibration_of(standardised, true);
 }
 
 }  // namespace tenshot::trainer::operators

@@ -23,21 +23,6 @@ struct CalibrationOptions {
   std::uint64_t seed = 1;
 };
 
-/// What held-out devices say of a posterior's own idea of its errors.
-struct Calibration {
-  IntervalCalibration intervals;  ///< the distribution of standardised errors of log latency
-  /// CostLibrary::residual_factor, so that networks unlike all that the pool knows are
-  /// off by as many standard deviations as networks like them.
-  double residual_factor = 1;
-  double known_share = 1;             ///< CostLibrary::known_share, likewise for networks that the library knows
-  ReachVariance reach_variance;       ///< likewise for networks unlike all in size
-  Eigen::VectorXd error_scale;        ///< [devices]: CostLibrary::error_scale; empty where there are no kinds
-  std::vector<double> of_kinds = {};  ///< DeviceKind::error_scale
-};
-
-/// Sets what calibration found of a library.
-void apply(const Calibration& calibration, CostLibrary& library);
-
 /// Gives a library of some of a pool's networks and devices, which are numbered, what its devices' operators take on
 /// those networks alone, and returns the features of all of the pool's networks (FittedPool::learn).
 using LearnOperators = std::function<Eigen::MatrixXd(CostLibrary& library, const std::vector<Eigen::Index>& known,
@@ -48,10 +33,13 @@ using LearnOperators = std::function<Eigen::MatrixXd(CostLibrary& library, const
 /// networks that are alike, as a family of networks is that nobody measured, and the cheapest and costliest of all.
 /// `families` numbers the devices of a pool.
 /// Known networks are predicted as well, and kinds of devices whose errors are smaller or larger have a scale of
-/// theirs. The standard normal distribution where fewer than three families, or too few networks, are there to learn
-/// from. `learn` is empty where no operators were measured.
-Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const std::vector<std::size_t>& families,
-                      const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
-                      const CalibrationOptions& options = {}, const LearnOperators& learn = {});
+/// theirs. Sets the fitted library's residual_factor, so that networks unlike all that the pool knows are off by as
+/// many standard deviations as networks like them, likewise its known_share for networks that it knows and its
+/// reach_variance for networks unlike all in size, and the error_scale of its devices and kinds. Gives the distribution
+/// of standardised errors of log latency: the standard normal one where fewer than three families, or too few networks,
+/// are there to learn from. `learn` is empty where no operators were measured.
+IntervalCalibration calibrate(const PoolNumbers& pool, CostLibrary& library, const std::vector<std::size_t>& families,
+                              const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
+                              const CalibrationOptions& options = {}, const LearnOperators& learn = {});
 
 }  // namespace tenshot::trainer::operators

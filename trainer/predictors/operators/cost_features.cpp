@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::trainer::operators {
@@ -80,11 +80,10 @@ Eigen::VectorXd raw_of(const FeatureMap& map, const std::vector<nasbench::Operat
   for (const nasbench::OperatorSpecification& operation : operators) {
     if (!is_of_its_own(operation) || is_measured(map, operation)) continue;
     const std::size_t group = operator_group_index(operation);
-    const auto begin = static_cast<Eigen::Index>(count_of(group));
-    const Eigen::VectorXd own = raw_features({operation}).segment(begin, measures_of_group);
-    raw.segment(begin, measures_of_group) -= own;
+    const Eigen::VectorXd own = raw_features({operation}).segment(count_of(group), measures_of_group);
+    raw.segment(count_of(group), measures_of_group) -= own;
     const std::optional<std::size_t> other = stand_in_for(map, group);
-    if (other) raw.segment(static_cast<Eigen::Index>(count_of(*other)), measures_of_group) += own;
+    if (other) raw.segment(count_of(*other), measures_of_group) += own;
   }
   return raw;
 }
@@ -94,16 +93,12 @@ Eigen::VectorXd mapped(const FeatureMap& map, const Eigen::VectorXd& raw, Unknow
   Eigen::VectorXd known = raw;
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
     const std::optional<std::size_t> other = counts_as(map, group, unknown);
-    if (!other) known.segment(static_cast<Eigen::Index>(count_of(group)), measures_of_group).setZero();
+    if (!other) known.segment(count_of(group), measures_of_group).setZero();
     if (!other || *other == group) continue;
-    known.segment(static_cast<Eigen::Index>(count_of(*other)), measures_of_group) +=
-        raw.segment(static_cast<Eigen::Index>(count_of(group)), measures_of_group);
+    known.segment(count_of(*other), measures_of_group) += raw.segment(count_of(group), measures_of_group);
   }
-  Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(map.shared_features()));
-  for (std::size_t f = 0; f < map.raw.size(); ++f) {
-    const auto at = static_cast<Eigen::Index>(f);
-    features[at] = known[static_cast<Eigen::Index>(map.raw[f])] / map.unit[at];
-  }
+  Eigen::VectorXd features = Eigen::VectorXd::Zero(map.shared_features());
+  for (std::size_t f = 0; f < map.raw.size(); ++f) features[f] = known[map.raw[f]] / map.unit[f];
   return features;
 }
 
@@ -113,19 +108,17 @@ constexpr double least_base_cost = 1e-3;
 /// Adds the operators to the further blocks of a row of features.
 void add_learned(const FeatureMap& map, const std::vector<nasbench::OperatorSpecification>& operators,
                  UnknownOperators unknown, Eigen::Ref<Eigen::RowVectorXd, 0, Eigen::InnerStride<>> row) {
-  const auto width = static_cast<Eigen::Index>(map.operator_features());
+  const std::size_t width = map.operator_features();
   for (const nasbench::OperatorSpecification& operation : operators) {
     const Eigen::VectorXd own = mapped(map, raw_of(map, {operation}), unknown).head(width);
     for (std::size_t l = 0; l < map.learned.size(); ++l) {
-      const double efficiency = map.learned[l].efficiency(operation, own);
-      row.segment(static_cast<Eigen::Index>(map.block_begin(l + 1)), width) += efficiency * own.transpose();
+      row.segment(map.block_begin(l + 1), width) += map.learned[l].efficiency(operation, own) * own.transpose();
     }
   }
 }
 
 /// The networks as indices of the space's operator parts, each part numbered when it is first met.
 struct Parts {
-  std::vector<std::uint32_t> keys;     ///< of the space, one for each number
   std::vector<std::uint32_t> part_of;  ///< the networks' part numbers, one network after the other
   std::vector<std::size_t> begin = {0};
   std::vector<Eigen::VectorXd> raw;  ///< raw features of each number, without the base
@@ -136,17 +129,17 @@ struct Parts {
     std::set<std::size_t> groups;
     for (std::size_t at = begin[network]; at < begin[network + 1]; ++at) {
       for (std::size_t group = 0; group < operator_group_count(); ++group) {
-        if (raw[part_of[at]][static_cast<Eigen::Index>(count_of(group))] > 0) groups.insert(group);
+        if (raw[part_of[at]][count_of(group)] > 0) groups.insert(group);
       }
     }
     return groups;
   }
 };
 
-/// True where the feature is one of those that explain what `purpose` names.
-bool explains(std::size_t feature, FeaturesOf purpose) {
+/// True where the feature is one of those that explain the quantity.
+bool explains(std::size_t feature, datasets::Quantity quantity) {
   const bool is_raw = feature < raw_feature_count();
-  if (purpose == FeaturesOf::inference) return is_raw || feature == large_bytes_feature();
+  if (quantity != datasets::Quantity::cold) return is_raw || feature == large_bytes_feature();
   if (feature == large_bytes_feature()) return false;
   return !is_raw || feature == 0 || (feature - 1) % measures_of_group < measures_of_start;
 }
@@ -156,9 +149,8 @@ Parts parts_of(const FeatureMap& map, const NetworkSpace& space, const std::vect
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   for (const Architecture& architecture : architectures) {
     for (const std::uint32_t key : space.operator_parts(architecture)) {
-      const auto [found, added] = numbers.emplace(key, static_cast<std::uint32_t>(parts.keys.size()));
+      const auto [found, added] = numbers.emplace(key, static_cast<std::uint32_t>(parts.raw.size()));
       if (added) {
-        parts.keys.push_back(key);
         parts.operators.push_back(space.operator_part(key));
         parts.raw.push_back(raw_of(map, parts.operators.back()));
       }
@@ -169,74 +161,45 @@ Parts parts_of(const FeatureMap& map, const NetworkSpace& space, const std::vect
   return parts;
 }
 
-/// The groups that a network makes ready, given those of its operators: each once, stand-ins in the place of groups
-/// that the pool never saw.
-std::set<std::size_t> first_uses_of(const FeatureMap& map, const std::set<std::size_t>& groups,
-                                    UnknownOperators unknown) {
-  std::set<std::size_t> used;
-  for (const std::size_t group : groups) {
-    if (const std::optional<std::size_t> as = counts_as(map, group, unknown)) used.insert(*as);
-  }
-  return used;
-}
-
-/// A block for each group from `first` on: its first use, in the unit of its feature.
-void put_first_uses(const FeatureMap& map, std::size_t first, Eigen::MatrixXd& blocks) {
-  for (std::size_t f = 0; f < map.raw.size(); ++f) {
-    if (!is_first_use(map.raw[f])) continue;
-    const std::size_t group = map.raw[f] - first_use_feature(0);
-    blocks(static_cast<Eigen::Index>(first + group), static_cast<Eigen::Index>(f)) =
-        1 / map.unit[static_cast<Eigen::Index>(f)];
-  }
-}
-
 }  // namespace
 
 Eigen::MatrixXd FeatureTable::times(const Eigen::MatrixXd& weights) const {
   const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> of_block = blocks * weights;
   Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> sums =
-      decltype(sums)::Zero(static_cast<Eigen::Index>(size()), weights.cols());
+      decltype(sums)::Zero(size(), weights.cols());
   for (std::size_t i = 0; i < size(); ++i) {
-    auto sum = sums.row(static_cast<Eigen::Index>(i));
-    for (std::size_t at = begin[i]; at < begin[i + 1]; ++at) sum += of_block.row(block_of[at]);
+    for (std::size_t at = begin[i]; at < begin[i + 1]; ++at) sums.row(i) += of_block.row(block_of[at]);
   }
   return sums;
 }
 
 Eigen::MatrixXd FeatureTable::rows() const {
-  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(size()), blocks.cols());
+  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(size(), blocks.cols());
   for (std::size_t i = 0; i < size(); ++i) {
-    for (std::size_t at = begin[i]; at < begin[i + 1]; ++at) {
-      sums.row(static_cast<Eigen::Index>(i)) += blocks.row(block_of[at]);
-    }
+    for (std::size_t at = begin[i]; at < begin[i + 1]; ++at) sums.row(i) += blocks.row(block_of[at]);
   }
   return sums;
 }
 
 FeatureTable table_of(Eigen::MatrixXd rows) {
-  FeatureTable table;
-  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
-    table.block_of.push_back(static_cast<std::uint32_t>(i));
-    table.begin.push_back(table.block_of.size());
-  }
-  table.blocks = std::move(rows);
-  return table;
+  const std::size_t networks = rows.rows();
+  return {std::move(rows), numbers_below<std::uint32_t>(networks), numbers_below(networks + 1)};
 }
 
-std::size_t FeatureMap::decision_features() const {
-  return static_cast<std::size_t>(std::accumulate(options.begin(), options.end(), 0));
+std::optional<std::size_t> FeatureMap::raw_feature(std::size_t feature) const {
+  if (feature < raw.size()) return raw[feature];
+  if (feature < shared_features()) return std::nullopt;
+  return raw[(feature - shared_features()) % raw.size()];
 }
 
 std::string FeatureMap::name(std::size_t feature) const {
-  if (feature >= shared_features()) {
-    const std::size_t at = feature - shared_features();
-    return raw_feature_name(raw[at % raw.size()]) + " as on " + learned.at(at / raw.size()).device;
+  if (const std::optional<std::size_t> of_operators = raw_feature(feature)) {
+    const std::string own = raw_feature_name(*of_operators);
+    if (feature < raw.size()) return own;
+    return own + " as on " + learned.at((feature - shared_features()) / raw.size()).device;
   }
-  if (feature < raw.size()) return raw_feature_name(raw[feature]);
   std::size_t option = feature - raw.size(), decision = 0;
-  while (option >= static_cast<std::size_t>(options.at(decision))) {
-    option -= static_cast<std::size_t>(options[decision++]);
-  }
+  while (option >= static_cast<std::size_t>(options.at(decision))) option -= options[decision++];
   return "decision " + std::to_string(decision) + " option " + std::to_string(option);
 }
 
@@ -245,44 +208,38 @@ FeatureScale feature_scale(const FeatureMap& map) {
   // and large tensors are measures of their own.
   constexpr std::array<double, measures_of_group + 2> usual = {20, 3e8, 1e7, 1e7, 5e6, 3e7, 3e8, 1, 1e9};
   FeatureScale scale;
-  scale.log_unit.resize(static_cast<Eigen::Index>(map.operator_features()));
+  scale.log_unit.resize(map.raw.size());
   for (std::size_t f = 0; f < map.operator_features(); ++f) {
     const std::size_t raw = map.raw[f];
     const std::size_t measure = raw == 0                       ? measures_of_group
                                 : raw == large_bytes_feature() ? measures_of_group + 1
                                                                : (raw - 1) % measures_of_group;
     scale.measure.push_back(measure == large_window_arithmetic ? arithmetic : measure);
-    const auto at = static_cast<Eigen::Index>(f);
-    scale.log_unit[at] = std::log(map.unit[at] / usual[measure]);
+    scale.log_unit[f] = std::log(map.unit[f] / usual[measure]);
   }
   return scale;
 }
 
-bool FeatureMap::of_starts() const { return !raw.empty() && raw.back() == all_weights_feature(); }
-
 FeatureMap make_feature_map(const NetworkSpace& space, const std::vector<Architecture>& architectures,
-                            FeaturesOf purpose) {
+                            datasets::Quantity quantity) {
   if (architectures.empty()) throw InputError("the pool has no measured networks to learn from");
   FeatureMap map;
   const Parts parts = parts_of(map, space, architectures);
-  std::vector<double> occurrences(parts.keys.size(), 0);
+  std::vector<double> occurrences(parts.raw.size(), 0);
   for (const std::uint32_t part : parts.part_of) occurrences[part] += 1;
-  Eigen::VectorXd sum = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(known_feature_count()));
-  for (std::size_t p = 0; p < parts.keys.size(); ++p) sum += occurrences[p] * parts.raw[p];
-  for (std::size_t i = 0; purpose == FeaturesOf::start && i < architectures.size(); ++i) {
-    for (const std::size_t group : parts.groups_of(i)) sum[static_cast<Eigen::Index>(first_use_feature(group))] += 1;
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(known_feature_count());
+  for (std::size_t p = 0; p < parts.raw.size(); ++p) sum += occurrences[p] * parts.raw[p];
+  for (std::size_t i = 0; quantity == datasets::Quantity::cold && i < architectures.size(); ++i) {
+    for (const std::size_t group : parts.groups_of(i)) sum[first_use_feature(group)] += 1;
   }
   sum[0] = static_cast<double>(architectures.size());
   if (space.search_space() == nullptr) map.unusual.emplace(of_8_bits);
   for (const Architecture& architecture : architectures) map.unusual.merge(unusual_operators(space, architecture));
-  std::vector<double> unit;
   for (std::size_t f = 0; f < known_feature_count(); ++f) {
-    const double mean = sum[static_cast<Eigen::Index>(f)] / static_cast<double>(architectures.size());
-    if (!explains(f, purpose) || (mean <= 0 && f != all_weights_feature())) continue;
-    map.raw.push_back(f);
-    unit.push_back(mean > 0 ? mean : 1);
+    if (explains(f, quantity) && (sum[f] > 0 || f == all_weights_feature())) map.raw.push_back(f);
   }
-  map.unit = Eigen::Map<const Eigen::VectorXd>(unit.data(), static_cast<Eigen::Index>(unit.size()));
+  const Eigen::ArrayXd mean = sum(map.raw) / static_cast<double>(architectures.size());
+  map.unit = (mean > 0).select(mean, 1);
   if (const nasbench::SearchSpace* decided = space.search_space()) map.options = decided->decisions();
   return map;
 }
@@ -290,44 +247,46 @@ FeatureMap make_feature_map(const NetworkSpace& space, const std::vector<Archite
 FeatureTable feature_table(const FeatureMap& map, const NetworkSpace& space,
                            const std::vector<Architecture>& architectures, UnknownOperators unknown) {
   Parts parts = parts_of(map, space, architectures);
-  for (std::size_t p = 0; unknown == UnknownOperators::left_out && p < parts.keys.size(); ++p) {
+  for (std::size_t p = 0; unknown == UnknownOperators::left_out && p < parts.raw.size(); ++p) {
     auto& own = parts.operators[p];
     own.erase(std::remove_if(own.begin(), own.end(), [&](const auto& s) { return !is_measured(map, s); }), own.end());
     parts.raw[p] = raw_of(map, own);
   }
-  const std::size_t decisions = map.decision_features();
   FeatureTable table;  // blocks: the base, one for each option, one for each part; of starts one for each group
-  const std::size_t blocks = 1 + decisions + parts.keys.size() + (map.of_starts() ? operator_group_count() : 0);
-  table.blocks = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(blocks), static_cast<Eigen::Index>(map.features()));
+  const std::size_t first_part = 1 + map.decision_features(), first_uses = first_part + parts.raw.size();
+  const std::size_t blocks = first_uses + (map.of_starts() ? operator_group_count() : 0);
+  table.blocks = Eigen::MatrixXd::Zero(blocks, map.features());
   table.blocks(0, 0) = 1 / map.unit[0];
   for (std::size_t l = 0; l < map.learned.size(); ++l) {
     const OperatorTimes& times = map.learned[l];
-    table.blocks(0, static_cast<Eigen::Index>(map.block_begin(l + 1))) =
-        times.base / std::max(times.costs[0], least_base_cost);
+    table.blocks(0, map.block_begin(l + 1)) = times.base / std::max(times.costs[0], least_base_cost);
   }
-  for (std::size_t d = 0; d < decisions; ++d) {
-    table.blocks(static_cast<Eigen::Index>(1 + d), static_cast<Eigen::Index>(map.operator_features() + d)) = 1;
+  for (std::size_t option = 1; option < first_part; ++option) {
+    table.blocks(option, map.operator_features() + option - 1) = 1;
   }
-  for (std::size_t p = 0; p < parts.keys.size(); ++p) {
-    auto block = table.blocks.row(static_cast<Eigen::Index>(1 + decisions + p));
-    block.head(static_cast<Eigen::Index>(map.shared_features())) = mapped(map, parts.raw[p], unknown);
+  for (std::size_t p = 0; p < parts.raw.size(); ++p) {
+    auto block = table.blocks.row(first_part + p);
+    block.head(map.shared_features()) = mapped(map, parts.raw[p], unknown);
     if (!map.learned.empty()) add_learned(map, parts.operators[p], unknown, block);
   }
-  const std::size_t first_uses = 1 + decisions + parts.keys.size();
-  if (map.of_starts()) put_first_uses(map, first_uses, table.blocks);
+  for (std::size_t f = 0; map.of_starts() && f < map.raw.size(); ++f) {
+    if (is_first_use(map.raw[f])) table.blocks(first_uses + map.raw[f] - first_use_feature(0), f) = 1 / map.unit[f];
+  }
   for (std::size_t i = 0; i < architectures.size(); ++i) {
     table.block_of.push_back(0);
     std::size_t first = 1;
-    for (std::size_t d = 0; d < map.options.size(); first += static_cast<std::size_t>(map.options[d++])) {
+    for (std::size_t d = 0; d < map.options.size(); first += map.options[d++]) {
       table.block_of.push_back(static_cast<std::uint32_t>(first + architectures[i][d]));
     }
     for (std::size_t at = parts.begin[i]; at < parts.begin[i + 1]; ++at) {
-      table.block_of.push_back(static_cast<std::uint32_t>(1 + decisions + parts.part_of[at]));
+      table.block_of.push_back(static_cast<std::uint32_t>(first_part + parts.part_of[at]));
     }
     if (map.of_starts()) {
-      for (const std::size_t group : first_uses_of(map, parts.groups_of(i), unknown)) {
-        table.block_of.push_back(static_cast<std::uint32_t>(first_uses + group));
+      std::set<std::size_t> used;  // each group once, stand-ins in the place of those that the pool never saw
+      for (const std::size_t group : parts.groups_of(i)) {
+        if (const std::optional<std::size_t> as = counts_as(map, group, unknown)) used.insert(first_uses + *as);
       }
+      table.block_of.insert(table.block_of.end(), used.begin(), used.end());
     }
     table.begin.push_back(table.block_of.size());
   }
@@ -335,9 +294,8 @@ FeatureTable feature_table(const FeatureMap& map, const NetworkSpace& space,
 }
 
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
-  Eigen::RowVectorXd features = Eigen::RowVectorXd::Zero(static_cast<Eigen::Index>(map.features()));
-  features.head(static_cast<Eigen::Index>(map.shared_features())) =
-      mapped(map, raw_of(map, {specification}), UnknownOperators::stand_in);
+  Eigen::RowVectorXd features = Eigen::RowVectorXd::Zero(map.features());
+  features.head(map.shared_features()) = mapped(map, raw_of(map, {specification}), UnknownOperators::stand_in);
   add_learned(map, {specification}, UnknownOperators::stand_in, features);
   return features.transpose();
 }
@@ -362,9 +320,8 @@ std::vector<std::string> unknown_groups(const FeatureMap& map, const NetworkSpac
   const Eigen::VectorXd raw = raw_features(list);
   std::vector<std::string> names;
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
-    const std::size_t count = 1 + group * measures_of_group;
-    if (raw[static_cast<Eigen::Index>(count)] <= 0) continue;
-    const bool measured = knows(map, count) && is_measured(map, operator_group_name(group));
+    if (raw[count_of(group)] <= 0) continue;
+    const bool measured = knows(map, count_of(group)) && is_measured(map, operator_group_name(group));
     std::set<std::string> types;
     for (const nasbench::OperatorSpecification& s : list) {
       const std::string type = operator_type_of(s);

@@ -3,10 +3,13 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "datasets/tables/quantity.h"
 #include "nasbench/spaces/network_space.h"
 #include "trainer/predictors/operators/device_kinds.h"
 #include "trainer/predictors/operators/operator_groups.h"
@@ -52,7 +55,7 @@ struct FeatureMap {
   std::vector<std::string> unmeasured;
 
   std::size_t operator_features() const { return raw.size(); }
-  std::size_t decision_features() const;
+  std::size_t decision_features() const { return std::accumulate(options.begin(), options.end(), std::size_t{0}); }
   /// Those that all devices share, and with the further blocks.
   std::size_t shared_features() const { return operator_features() + decision_features(); }
   std::size_t features() const { return shared_features() + learned.size() * operator_features(); }
@@ -60,22 +63,22 @@ struct FeatureMap {
   std::size_t block_begin(std::size_t block) const {
     return block == 0 ? 0 : shared_features() + (block - 1) * operator_features();
   }
+  /// The raw feature that a feature is, in any block; nothing for those of decisions.
+  std::optional<std::size_t> raw_feature(std::size_t feature) const;
   std::string name(std::size_t feature) const;
   /// True where the features are those of starts.
-  bool of_starts() const;
+  bool of_starts() const { return !raw.empty() && raw.back() == all_weights_feature(); }
 };
 
 /// The units of a map's operator features, relative to what is usual for their measure.
 FeatureScale feature_scale(const FeatureMap& map);
 
-/// What the features are to explain: an inference among many, or the first one, from the file of the weights.
-enum class FeaturesOf { inference, start };
-
-/// The features of a pool's networks. Throws InputError when there are none, and what NetworkSpace::operator_list
+/// The features of a pool's networks that are to explain the quantity: those of starts where it is that of the first
+/// inference, from the file of the weights. Throws InputError when there are none, and what NetworkSpace::operator_list
 /// throws.
 FeatureMap make_feature_map(const nasbench::NetworkSpace& space,
                             const std::vector<nasbench::Architecture>& architectures,
-                            FeaturesOf purpose = FeaturesOf::inference);
+                            datasets::Quantity quantity = datasets::Quantity::latency);
 
 /// What becomes of operators of a group that the pool never saw, or a known device never measured.
 enum class UnknownOperators {

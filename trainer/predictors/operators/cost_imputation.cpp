@@ -14,10 +14,7 @@ constexpr double least_evidence = 1e-6;  ///< of a device that knows a feature f
 /// The columns of each group, in order: the first of them counts its operators.
 std::map<std::size_t, std::vector<Index>> columns_of_groups(const PoolNumbers& pool) {
   std::map<std::size_t, std::vector<Index>> columns;
-  for (Index f = 0; f < pool.features.cols(); ++f) {
-    const auto at = static_cast<std::size_t>(f);
-    columns[pool.groups.empty() ? at : pool.groups[at]].push_back(f);
-  }
+  for (Index f = 0; f < pool.features.cols(); ++f) columns[pool.groups.empty() ? f : pool.groups[f]].push_back(f);
   return columns;
 }
 
@@ -59,9 +56,7 @@ CostEvidence cost_evidence(const PoolNumbers& pool, const ImputationOptions& opt
 
 Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOptions& options,
                                const Eigen::MatrixXd& fitted, Index device) {
-  const auto runtime_of = [&](Index d) {
-    return evidence.runtime.empty() ? "" : evidence.runtime[static_cast<std::size_t>(d)];
-  };
+  const auto runtime_of = [&](Index d) { return evidence.runtime.empty() ? "" : evidence.runtime[d]; };
   const Eigen::RowVectorXd own = fitted.row(device), seen = evidence.seen.row(device);
   Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(own.size()), weights = sum;
   for (Index e = 0; e < fitted.rows(); ++e) {
@@ -83,7 +78,7 @@ void draw_to_others(const PoolNumbers& pool, CostLibrary& library) {
   for (const DeviceKind& kind : library.kinds) {
     for (const KindMember& own : kind.members) {
       if (kind.name != pool.labels.kind[own.device]) break;  // all device-runtimes, or those that are of no kind
-      const auto device = static_cast<Index>(own.device);
+      const Index device = own.device;
       const double networks = pool.latency_ms.row(device).array().isFinite().cast<double>().sum();
       const double share = std::min(most_drawn, half * half / (half * half + networks * networks));
       const Eigen::VectorXd log_costs = library.kinds.front().members[own.device].log_costs + library.scale.log_unit;

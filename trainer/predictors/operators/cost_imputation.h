@@ -8,6 +8,13 @@
 
 namespace tenshot::trainer::operators {
 
+/// How costs of operators that none of a device's networks has are taken from other devices. Chosen by
+/// experiments/search/unseen_groups.sh.
+struct ImputationOptions {
+  double evidence_power = 2;     ///< larger trusts fewer devices, those that measured operators of the most sizes
+  double other_runtimes = 1e-9;  ///< what devices of another runtime weigh; smaller asks them only where no other knows
+};
+
 /// What the devices of a pool can tell each other of costs.
 struct CostEvidence {
   Eigen::MatrixXd seen;  ///< 1 where a network of the device has the feature, [devices, features]

@@ -8,6 +8,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/nnls.h"
 #include "trainer/predictors/library/library.h"
@@ -33,16 +34,12 @@ struct Measured {
 
 Measured measured_by(const PoolNumbers& pool, Index device) {
   Measured measured;
-  std::vector<double> latency_ms;
-  for (Index n = 0; n < pool.latency_ms.cols(); ++n) {
-    if (!std::isfinite(pool.latency_ms(device, n))) continue;
-    measured.networks.push_back(n);
-    latency_ms.push_back(pool.latency_ms(device, n));
-  }
-  if (latency_ms.empty()) throw InputError("device " + std::to_string(device) + " of the pool has no latency");
-  measured.median_ms = median(std::move(latency_ms));
+  measured.networks = measured_of(numbers_below<Index>(pool.latency_ms.cols()), pool.latency_ms.row(device));
+  if (measured.networks.empty()) throw InputError("device " + std::to_string(device) + " of the pool has no latency");
   measured.features = pool.features(measured.networks, Eigen::all);
-  measured.relative = pool.latency_ms(device, measured.networks).transpose() / measured.median_ms;
+  measured.relative = pool.latency_ms(device, measured.networks).transpose();
+  measured.median_ms = median({measured.relative.begin(), measured.relative.end()});
+  measured.relative /= measured.median_ms;
   return measured;
 }
 
@@ -82,7 +79,7 @@ Eigen::VectorXd mean_of_subsets(const Measured& measured, const Eigen::MatrixXd&
   for (const std::vector<bool>& subset : subsets) {
     std::vector<Index> rows;
     for (std::size_t i = 0; i < measured.networks.size(); ++i) {
-      if (subset[static_cast<std::size_t>(measured.networks[i])]) rows.push_back(static_cast<Index>(i));
+      if (subset[measured.networks[i]]) rows.push_back(i);
     }
     if (rows.empty()) continue;
     const Eigen::VectorXd chosen = weights(rows);
@@ -96,9 +93,8 @@ Eigen::VectorXd mean_of_subsets(const Measured& measured, const Eigen::MatrixXd&
 /// The weights of a device's networks: those that its costs explain badly count less.
 Eigen::VectorXd robust_weights(const Measured& measured, const Eigen::VectorXd& costs) {
   const Eigen::ArrayXd residual = log_residuals(measured, costs);
-  std::vector<double> sizes(static_cast<std::size_t>(residual.size()));
-  Eigen::Map<Eigen::ArrayXd>(sizes.data(), residual.size()) = residual.abs();
-  const double noise = std::max(1.4826 * median(std::move(sizes)), smallest_noise);
+  const Eigen::ArrayXd size = residual.abs();
+  const double noise = std::max(1.4826 * median({size.begin(), size.end()}), smallest_noise);
   return ((student_freedom + 1) / (student_freedom + (residual / noise).square())).sqrt();
 }
 
@@ -135,17 +131,16 @@ void draw_together(const std::vector<Measured>& measured, const LibraryOptions& 
   for (int round = 0; round < options.typical_rounds; ++round) {
     const Eigen::VectorXd typical = costs.colwise().mean();
     for (std::size_t d = 0; d < measured.size(); ++d) {
-      auto own = costs.row(static_cast<Index>(d));
-      own = drawn_towards(typical, measured[d], robust_weights(measured[d], own), options);
+      costs.row(d) = drawn_towards(typical, measured[d], robust_weights(measured[d], costs.row(d)), options);
     }
   }
 }
 
 /// Gives all devices their costs with_unseen().
-void impute_unseen(const PoolNumbers& pool, const ImputationOptions& options, Eigen::MatrixXd& costs) {
-  const CostEvidence evidence = cost_evidence(pool, options);
+void impute_unseen(const PoolNumbers& pool, Eigen::MatrixXd& costs) {
+  const CostEvidence evidence = cost_evidence(pool, {});
   const Eigen::MatrixXd fitted = costs;
-  for (Index d = 0; d < costs.rows(); ++d) costs.row(d) = with_unseen(evidence, options, fitted, d);
+  for (Index d = 0; d < costs.rows(); ++d) costs.row(d) = with_unseen(evidence, {}, fitted, d);
 }
 
 /// What decisions add to the operators' costs.
@@ -181,7 +176,7 @@ void set_usual_residuals(CostLibrary& library) {
     double weights = 0, sum = 0;
     for (const KindMember& member : kind.members) {
       weights += member.weight;
-      sum += member.weight * std::log(std::max(library.log_rms[static_cast<Index>(member.device)], least_log_rms));
+      sum += member.weight * std::log(std::max(library.log_rms[member.device], least_log_rms));
     }
     if (weights > 0) kind.log_rms = std::exp(sum / weights);
   }
@@ -256,11 +251,9 @@ Eigen::MatrixXd NetworkPlaces::of(const Eigen::MatrixXd& features) const {
 Eigen::MatrixXd NetworkPlaces::features_at(const Eigen::MatrixXd& places) const {
   const Index shared = typical_costs.size();
   const Eigen::ArrayXd total = (scale * places.col(shared).array()).exp();
-  Eigen::MatrixXd features = (length * places.leftCols(shared)).array().square().colwise() * total;
-  for (Index f = 0; f < shared; ++f) {
-    features.col(f) *= typical_costs[f] > 0 ? 1 / typical_costs[f] : 0;
-  }
-  return features;
+  const Eigen::MatrixXd costs = (length * places.leftCols(shared)).array().square().colwise() * total;
+  const Eigen::VectorXd per_cost = (typical_costs.array() > 0).select(typical_costs.cwiseInverse(), 0);
+  return costs * per_cost.asDiagonal();
 }
 
 Eigen::MatrixXd similarity(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
@@ -272,10 +265,9 @@ Eigen::MatrixXd similarity(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
 
 CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) {
   const Index devices = pool.latency_ms.rows(), features = pool.features.cols();
-  const auto operator_features = static_cast<Index>(pool.operator_features);
+  const Index operator_features = pool.operator_features;
   CostLibrary library;
   library.operator_features = pool.operator_features;
-  library.alike = options.alike;
   library.costs.resize(devices, features);
   library.median_ms.resize(devices);
   library.log_rms.resize(devices);
@@ -291,15 +283,14 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.median_ms[d] = measured.back().median_ms;
   }
   if (compared && options.typical_pull > 0) draw_together(measured, options, library.costs);
-  if (compared && options.typical_pull == 0) impute_unseen(pool, options.imputation, library.costs);
+  if (compared && options.typical_pull == 0) impute_unseen(pool, library.costs);
   if (compared && !pool.scale.measure.empty()) {
     library.scale = pool.scale;
     library.kinds = fit_kinds(pool.features, pool.scale, pool.latency_ms, pool.labels, options.kinds);
     draw_to_others(pool, library);
   }
   for (Index d = 0; d < devices; ++d) {
-    const Measured& own = measured[static_cast<std::size_t>(d)];
-    library.log_rms[d] = std::sqrt(log_residuals(own, library.costs.row(d)).square().mean());
+    library.log_rms[d] = std::sqrt(log_residuals(measured[d], library.costs.row(d)).square().mean());
   }
   library.differences = profile_differences(pool.features, library.costs);
   if (!compared) return library;
@@ -307,22 +298,22 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
   // What costs nobody anything costs a trifle of the median latency: a network's place tells all its features.
   const Eigen::ArrayXd largest = pool.features.colwise().maxCoeff();
   const Eigen::ArrayXd trifle = (largest > 0).select(1e-6 / largest, 0);
-  library.places = {library.costs.colwise().mean().transpose().cwiseMax(trifle.matrix()), options.similarity_length,
-                    options.similarity_scale, options.similarity_noise};
+  library.places = options.places;
+  library.places.typical_costs = library.costs.colwise().mean().transpose().cwiseMax(trifle.matrix());
   library.known = library.places.of(pool.features);
   library.sizes = size_ranges(pool, library.known);
   const Eigen::MatrixXd kernel = similarity(library.known, library.known);
   library.known_weights.resize(pool.features.rows(), devices);
   for (Index d = 0; d < devices; ++d) {
-    library.known_weights.col(d) = residual_weights(pool, d, library.costs.row(d), kernel, options.similarity_noise);
+    library.known_weights.col(d) = residual_weights(pool, d, library.costs.row(d), kernel, library.places.noise);
   }
   if (pool.scale.measure.empty()) return library;
   library.groups = fit_groups(pool.latency_ms, pool.labels, options.groups);
   for (DeviceKind& kind : library.kinds) {
     for (KindMember& member : kind.members) {
-      const auto device = static_cast<Index>(member.device);
-      const Eigen::VectorXd costs = (member.log_costs + pool.scale.log_unit).array().exp() / library.median_ms[device];
-      member.residual = residual_weights(pool, device, costs, kernel, options.similarity_noise);
+      const Eigen::VectorXd costs =
+          (member.log_costs + pool.scale.log_unit).array().exp() / library.median_ms[member.device];
+      member.residual = residual_weights(pool, member.device, costs, kernel, library.places.noise);
     }
     set_residuals(kind);
     keep_leading_residuals(kind);
@@ -334,24 +325,20 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
 std::vector<Index> devices_with(const PoolNumbers& pool, const std::vector<Index>& networks) {
   std::vector<Index> devices;
   for (Index d = 0; d < pool.latency_ms.rows(); ++d) {
-    const auto measured = [&](Index n) { return std::isfinite(pool.latency_ms(d, n)); };
-    if (std::any_of(networks.begin(), networks.end(), measured)) devices.push_back(d);
+    if (pool.latency_ms(d, networks).array().isFinite().any()) devices.push_back(d);
   }
   return devices;
 }
 
 PoolNumbers selection_of(const PoolNumbers& pool, const std::vector<Index>& networks,
                          const std::vector<Index>& devices) {
-  PoolNumbers part{pool.features(networks, Eigen::all),
-                   pool.operator_features,
-                   pool.latency_ms(devices, networks),
-                   pool.scale,
-                   {},
-                   pool.groups};
+  PoolNumbers part{pool.features(networks, Eigen::all), pool.operator_features, pool.latency_ms(devices, networks)};
+  part.scale = pool.scale;
+  part.groups = pool.groups;
   if (pool.labels.kind.empty()) return part;
   for (const Index device : devices) {
-    part.labels.kind.push_back(pool.labels.kind[static_cast<std::size_t>(device)]);
-    part.labels.board.push_back(pool.labels.board[static_cast<std::size_t>(device)]);
+    part.labels.kind.push_back(pool.labels.kind[device]);
+    part.labels.board.push_back(pool.labels.board[device]);
   }
   return part;
 }
@@ -359,22 +346,21 @@ PoolNumbers selection_of(const PoolNumbers& pool, const std::vector<Index>& netw
 CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size_t>& devices) {
   CostLibrary part = library;
   part.known_costs.resize(0, 0);
-  const std::vector<Index> rows(devices.begin(), devices.end());
-  part.costs = library.costs(rows, Eigen::all);
-  part.median_ms = library.median_ms(rows);
-  part.log_rms = library.log_rms(rows);
+  part.costs = library.costs(devices, Eigen::all);
+  part.median_ms = library.median_ms(devices);
+  part.log_rms = library.log_rms(devices);
   part.error_scale.resize(part.costs.rows());
-  part.differences = library.differences(rows, rows);
-  if (library.places.compared()) part.known_weights = library.known_weights(Eigen::all, rows);
-  if (library.sizes.rows() > 0) part.sizes = library.sizes(rows, Eigen::all);
-  if (library.device_growth.size() > 0) part.device_growth = library.device_growth(rows);
+  part.differences = library.differences(devices, devices);
+  if (library.places.compared()) part.known_weights = library.known_weights(Eigen::all, devices);
+  if (library.sizes.rows() > 0) part.sizes = library.sizes(devices, Eigen::all);
+  if (library.device_growth.size() > 0) part.device_growth = library.device_growth(devices);
   part.kinds = kinds_of_devices(library.kinds, devices, library.scale);
   part.groups = groups_of_devices(library.groups, devices);
   set_usual_residuals(part);
   part.block.clear();
   part.unmeasured.clear();
   for (const std::size_t device : devices) {
-    part.error_scale[static_cast<Index>(part.block.size())] = library.error_scale_of(device);
+    part.error_scale[part.block.size()] = library.error_scale_of(device);
     part.block.push_back(library.block_of(device));
   }
   return part;

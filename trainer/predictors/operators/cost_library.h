@@ -22,11 +22,18 @@ struct PoolNumbers {
   std::vector<std::size_t> groups = {};
 };
 
-/// How costs of operators that none of a device's networks has are taken from other devices (cost_imputation.h). Chosen
-/// by experiments/search/unseen_groups.sh.
-struct ImputationOptions {
-  double evidence_power = 2;     ///< larger trusts fewer devices, those that measured operators of the most sizes
-  double other_runtimes = 1e-9;  ///< what devices of another runtime weigh; smaller asks them only where no other knows
+/// Where networks stand among each other: roots of the shares that the shared features have of a typical latency,
+/// divided by the kernel's length, and the typical log latency, divided by its scale; [networks, features + 1].
+struct NetworkPlaces {
+  Eigen::VectorXd typical_costs;  ///< [features]; empty: networks are not compared
+  double length = 0.4;            ///< of the kernel, over the shares of latency that features have
+  double scale = 1;               ///< of the kernel, over log latency
+  double noise = 0.3;             ///< variance of what is a network's own, against what alike ones share
+
+  bool compared() const { return typical_costs.size() > 0; }
+  Eigen::MatrixXd of(const Eigen::MatrixXd& features) const;
+  /// The inverse of `of`; zero for features that no device of the pool has a cost of.
+  Eigen::MatrixXd features_at(const Eigen::MatrixXd& places) const;
 };
 
 struct LibraryOptions {
@@ -44,31 +51,11 @@ struct LibraryOptions {
   double typical_pull = 0;
   double typical_floor = 0.01;  ///< added to the mean, in units of the median latency: no cost is held at zero
   int typical_rounds = 4;       ///< in which means and costs follow each other; more change little and take longer
-  bool operator_times = true;   ///< whether what operators take is learned where it was measured (FittedPool)
-  /// Root mean square difference of two devices' log latency profiles at which they still count as alike.
-  double alike = 0.15;
   /// Residuals of alike networks are shared up to this many networks; a larger pool determines its costs.
   std::size_t most_similar = 700;
-  double similarity_length = 0.4;  ///< of the kernel, over the shares of latency that features have
-  double similarity_scale = 1;     ///< of the kernel, over log latency
-  double similarity_noise = 0.3;   ///< variance of what is a network's own, against what alike ones share
-  ImputationOptions imputation = {};
+  NetworkPlaces places = {};  ///< without costs
   KindOptions kinds = {};
   KindOptions groups = group_options();  ///< of NetworkGroup
-};
-
-/// Where networks stand among each other: roots of the shares that the shared features have of a typical latency,
-/// divided by the kernel's length, and the typical log latency, divided by its scale; [networks, features + 1].
-struct NetworkPlaces {
-  Eigen::VectorXd typical_costs;  ///< [features]; empty: networks are not compared
-  double length = 1;
-  double scale = 1;
-  double noise = 1;  ///< variance of what is a network's own, against what alike ones share
-
-  bool compared() const { return typical_costs.size() > 0; }
-  Eigen::MatrixXd of(const Eigen::MatrixXd& features) const;
-  /// The inverse of `of`; zero for features that no device of the pool has a cost of.
-  Eigen::MatrixXd features_at(const Eigen::MatrixXd& places) const;
 };
 
 /// exp(−distance) for each pair of rows, [a.rows(), b.rows()].
@@ -99,6 +86,7 @@ struct CostLibrary {
   /// Mean square difference of the devices' log latency profiles, [devices, devices]; large between kinds
   /// (DeviceLabels).
   Eigen::MatrixXd differences;
+  /// Root mean square difference of two devices' log latency profiles at which they still count as alike.
   double alike = 0.15;
   /// Which block of the features each device's costs belong to (FeatureMap); empty: all to the shared one.
   std::vector<std::size_t> block;
@@ -133,7 +121,7 @@ struct CostLibrary {
   double residual_variance() const { return residual_factor * log_rms.array().square().mean(); }
   /// The same for a device like an entry, or of a kind: how well costs explained networks there.
   double residual_variance_of(std::size_t entry) const {
-    const double rms = entry < devices() ? log_rms[static_cast<Eigen::Index>(entry)] : kinds[entry - devices()].log_rms;
+    const double rms = entry < devices() ? log_rms[entry] : kinds[entry - devices()].log_rms;
     return rms > 0 ? residual_factor * rms * rms : residual_variance();
   }
   /// Whether an entry's own pool has a network of `known`; kinds are of the pool that grew.
@@ -151,8 +139,7 @@ struct CostLibrary {
   /// Where the block of a device begins among the features.
   Eigen::Index begin_of(std::size_t device) const {
     const std::size_t own = block_of(device);
-    return own == 0 ? 0
-                    : costs.cols() + static_cast<Eigen::Index>(own - 1) * static_cast<Eigen::Index>(operator_features);
+    return own == 0 ? 0 : costs.cols() + (own - 1) * operator_features;
   }
   /// The features that a device's costs are of, [networks, costs.cols()], among all of a FeatureTable.
   Eigen::MatrixXd rows_for(std::size_t device, const Eigen::MatrixXd& features) const {

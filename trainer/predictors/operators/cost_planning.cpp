@@ -3,9 +3,12 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
+#include "nasbench/support/numbers_below.h"
+#include "trainer/predictors/operators/pool_costs.h"
 #include "trainer/predictors/posterior/latency_solver.h"
 
 namespace tenshot::trainer::operators {
@@ -36,43 +39,26 @@ CovarianceBlock between(Eigen::MatrixXd log_latency, const Eigen::VectorXd& weig
   return block_of((log_latency * weights.cwiseSqrt().asDiagonal()).cast<float>());
 }
 
-/// A pool's entry, and the probability that the next device is like it.
-struct Represented {
-  Index entry = 0;
-  double share = 0;
-};
-
-std::vector<Represented> evenly_spaced(Index entries, Index most) {
-  std::vector<Represented> chosen;
-  for (Index i = 0; i < most; ++i) {
-    chosen.push_back({most == 1 ? entries - 1 : i * (entries - 1) / (most - 1), 1 / static_cast<double>(most)});
-  }
-  return chosen;
-}
-
-/// All entries by their weights where there are few, else `most` draws at even steps of the cumulated weights.
-std::vector<Represented> by_weight(const Eigen::VectorXd& weights, Index most) {
-  std::vector<Represented> entries;
-  if (weights.size() <= most) {
-    for (Index e = 0; e < weights.size(); ++e) entries.push_back({e, weights[e]});
-    return entries;
-  }
+/// The entries that stand for a library, `most` of them at most, and the probability that the next device is like each:
+/// all by their weights where there are few, else draws at even steps of the cumulated weights, as devices that are
+/// alike count as one where networks are compared with each other. In a space the plan of three or ten was a little
+/// worse for it on Once-for-all's table: there every entry counts alike, and evenly spaced ones are taken.
+std::map<Index, double> represented(const CostLibrary& library, Index most) {
+  const Index entries = library.costs.rows();
   const double step = 1 / static_cast<double>(most);
-  double next = 0.5 * step, cumulated = 0;
-  for (Index e = 0; e < weights.size(); ++e) {
-    cumulated += weights[e];
-    double share = 0;
-    for (; next < cumulated; next += step) share += step;
-    if (share > 0) entries.push_back({e, share});
+  std::map<Index, double> shares;
+  if (!library.places.compared()) {
+    for (Index i = 0; i < most; ++i) shares[most == 1 ? entries - 1 : i * (entries - 1) / (most - 1)] = step;
+    return shares;
   }
-  return entries;
-}
-
-/// Devices that are alike count as one where networks are compared with each other. In a space the plan of three or ten
-/// was a little worse for it on Once-for-all's table: there every entry counts alike.
-std::vector<Represented> represented(const CostLibrary& library, Index most) {
-  return library.places.compared() ? by_weight(representation(library), most)
-                                   : evenly_spaced(library.costs.rows(), most);
+  const Eigen::VectorXd weights = representation(library);
+  double next = 0.5 * step, cumulated = 0;
+  for (Index e = 0; e < entries; ++e) {
+    if (entries <= most) shares[e] = weights[e];
+    cumulated += weights[e];
+    for (; entries > most && next < cumulated; next += step) shares[e] += step;
+  }
+  return shares;
 }
 
 /// Before anything is measured a device is one of all kinds: costs vary as theirs do, and networks' residuals too.
@@ -83,51 +69,30 @@ LatencyCovariance covariance_of_kind(const CostLibrary& library, const DeviceKin
   const Eigen::MatrixXd terms = features * unit.asDiagonal();
   const Eigen::VectorXd latency = terms.rowwise().sum().cwiseMax(smallest_relative);
   const Eigen::MatrixXd slopes = latency.cwiseInverse().asDiagonal() * terms;
-  LatencyCovariance covariance;
-  covariance.size = static_cast<std::size_t>(features.rows());
-  covariance.blocks.push_back(block_of((slopes * Eigen::MatrixXd(kind.covariance.llt().matrixL())).cast<float>()));
+  LatencyCovariance covariance{static_cast<std::size_t>(features.rows()),
+                               {block_of((slopes * Eigen::MatrixXd(kind.covariance.llt().matrixL())).cast<float>())}};
   if (kind.residual_factor.cols() > 0) {  // devices may have nothing in common
     covariance.blocks.push_back(block_of((near * kind.residual_factor).cast<float>()));
   }
   return covariance;
 }
 
-/// That of the runtime that is said; of all devices together where nothing is said, or too few have it.
-const DeviceKind& kind_of(const std::vector<DeviceKind>& kinds, const SaidRuntime& said) {
-  const auto found =
-      std::find_if(kinds.begin(), kinds.end(), [&](const DeviceKind& kind) { return kind.name == said.name; });
-  return found == kinds.end() ? kinds.front() : *found;
-}
-
-/// Networks that many boards measured vary as they did there.
-LatencyCovariance covariance_of_group(const NetworkGroup& group, const std::vector<Index>& places) {
-  const Eigen::MatrixXd root = group.kinds.front().covariance.llt().matrixL();
-  LatencyCovariance covariance;
-  covariance.size = places.size();
-  covariance.blocks.push_back(block_of(root(places, Eigen::all).cast<float>()));
-  return covariance;
-}
-
 /// Before anything is measured a device is like one of the library's entries. `near` is as above.
 LatencyCovariance covariance_of_entries(const CostLibrary& library, const Eigen::MatrixXd& features,
                                         const Eigen::MatrixXd& near, const PosteriorOptions& options) {
-  const std::vector<CostPrior> priors = cost_priors(library, options);
-  const auto entries = static_cast<Index>(priors.size());
-  const Index columns = entries + library.costs.cols() + 1;
+  const Index entries = library.costs.rows(), columns = entries + library.costs.cols() + 1;
   const Index considered =
       std::min({entries, most_entries, std::max(least_entries, column_budget / std::max<Index>(columns, 1))});
   const Eigen::MatrixXd weights = nearness(library);
   Eigen::MatrixXd offsets = Eigen::MatrixXd::Zero(features.rows(), entries);
   if (library.places.compared()) offsets = near * library.known_weights;
-  const std::vector<Represented> chosen = represented(library, considered);
-  const auto count = static_cast<Index>(chosen.size());
-  LatencyCovariance covariance;
-  covariance.size = static_cast<std::size_t>(features.rows());
-  Eigen::MatrixXd log_latency(features.rows(), count);
-  Eigen::VectorXd shares(count);
-  for (Index i = 0; i < count; ++i) {
-    const auto [e, share] = chosen[static_cast<std::size_t>(i)];
-    const Eigen::MatrixXd rows = library.rows_for(static_cast<std::size_t>(e), features);
+  const std::map<Index, double> chosen = represented(library, considered);
+  LatencyCovariance covariance{static_cast<std::size_t>(features.rows()), {}};
+  Eigen::MatrixXd log_latency(features.rows(), chosen.size());
+  Eigen::VectorXd shares(chosen.size());
+  Index i = 0;
+  for (const auto& [e, share] : chosen) {
+    const Eigen::MatrixXd rows = library.rows_for(e, features);
     const Eigen::MatrixXd of_entries = rows * library.costs.transpose();
     const Eigen::VectorXd latency = of_entries.col(e).cwiseMax(smallest_relative);
     const Eigen::VectorXd slope = std::sqrt(share) * latency.cwiseInverse();
@@ -136,17 +101,43 @@ LatencyCovariance covariance_of_entries(const CostLibrary& library, const Eigen:
     factor.leftCols(entries) = (options.library_share * slope.asDiagonal() * (of_entries.colwise() - typical) *
                                 weights.row(e).cwiseSqrt().asDiagonal())
                                    .cast<float>();
-    const Eigen::VectorXd deviation = priors[static_cast<std::size_t>(e)].variance.cwiseSqrt();
+    const Eigen::VectorXd deviation = cost_prior(library, weights, e, options).variance.cwiseSqrt();
     factor.middleCols(entries, rows.cols()) = (slope.asDiagonal() * rows * deviation.asDiagonal()).cast<float>();
     factor.col(columns - 1) = slope.cwiseProduct(latency).cast<float>();
     covariance.blocks.push_back(block_of(factor));
     log_latency.col(i) = latency.array().log() + offsets.col(e).array();
-    shares[i] = share;
+    shares[i++] = share;
   }
   log_latency.rowwise() -= log_latency.colwise().mean().eval();
   covariance.blocks.push_back(between(log_latency, shares));
   return covariance;
 }
+
+class CostsPrior final : public PlanningPrior {
+ public:
+  CostsPrior(const datasets::Pool& pool, FeatureMap map, CostLibrary library, PosteriorOptions options)
+      : pool_(pool), map_(std::move(map)), library_(std::move(library)), options_(std::move(options)) {}
+
+  PlanningView view(const std::vector<Architecture>& candidates, const AdaptationSet& measured) const override {
+    const Eigen::MatrixXd features = feature_table(map_, *pool_.space, candidates).rows();
+    const SaidRuntime said = said_runtime(pool_, measured.runtime, numbers_below(library_.devices()));
+    if (measured.architectures.empty()) return prior_view(library_, features, options_, said);
+    AdaptationFeatures set = adaptation_features(map_, *pool_.space, measured);
+    set.said = said;
+    const CostPosterior known = adapt(library_, set, options_);
+    return {posterior_covariance(known, features), {std::sqrt(known.noise_variance())}};
+  }
+
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
+    return latencies_of_pool(map_, library_, *pool_.space, architectures);
+  }
+
+ private:
+  const datasets::Pool& pool_;
+  FeatureMap map_;
+  CostLibrary library_;
+  PosteriorOptions options_;
+};
 
 }  // namespace
 
@@ -157,12 +148,16 @@ PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& featu
   if (library.places.compared()) near = similarity(library.places.of(features), library.known);
   for (const NetworkGroup& group : library.groups) {
     const auto places = options.group_share > 0 ? places_in(group, near) : std::nullopt;
-    if (places) return {covariance_of_group(group, *places), {of_group}};
+    if (!places) continue;
+    const Eigen::MatrixXd root = group.kinds.front().covariance.llt().matrixL();
+    return {{places->size(), {block_of(root(*places, Eigen::all).cast<float>())}}, {of_group}};
   }
   if (!library.kinds.empty()) {
     const Eigen::MatrixXd shared = features.leftCols(library.costs.cols());
-    PlanningView view{covariance_of_kind(library, kind_of(library.kinds, said), shared, near),
-                      {of_unlike_networks, tolerance}};
+    auto kind = std::find_if(library.kinds.begin(), library.kinds.end(),
+                             [&](const DeviceKind& one) { return one.name == said.name; });
+    if (kind == library.kinds.end()) kind = library.kinds.begin();  // nothing is said, or too few have it
+    PlanningView view{covariance_of_kind(library, *kind, shared, near), {of_unlike_networks, tolerance}};
     view.profiled_noise = of_profiled;
     return view;
   }
@@ -174,20 +169,27 @@ LatencyCovariance posterior_covariance(const CostPosterior& posterior, const Eig
   const auto components = static_cast<Index>(posterior.components.size());
   Eigen::MatrixXd log_latency = posterior.log_latency(features * posterior.all_costs_ms());
   Eigen::VectorXd weights(components);
-  for (Index c = 0; c < components; ++c) {
-    weights[c] = std::sqrt(posterior.components[static_cast<std::size_t>(c)].weight);
-  }
+  for (Index c = 0; c < components; ++c) weights[c] = std::sqrt(posterior.components[c].weight);
   weights /= weights.sum();
   const Eigen::VectorXd slope = (-(log_latency * weights)).array().exp();
-  LatencyCovariance covariance;
-  covariance.size = static_cast<std::size_t>(features.rows());
-  covariance.blocks.push_back(block_of((slope.asDiagonal() * (features * posterior.spread_ms)).cast<float>()));
+  LatencyCovariance covariance{static_cast<std::size_t>(features.rows()),
+                               {block_of((slope.asDiagonal() * (features * posterior.spread_ms)).cast<float>())}};
   if (posterior.rest_ms2.maxCoeff() > 0) {
     const Eigen::VectorXd deviation = posterior.rest_ms2.cwiseSqrt();
     covariance.blocks.push_back(block_of((slope.asDiagonal() * features * deviation.asDiagonal()).cast<float>()));
   }
   covariance.blocks.push_back(between(std::move(log_latency), weights));
   return covariance;
+}
+
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, const FeatureMap& map,
+                                                    const CostLibrary& library, const PosteriorOptions& options) {
+  return std::make_shared<CostsPrior>(pool, map, library, options);
+}
+
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool) {
+  FittedPool fitted = fit_pool(pool, {});
+  return std::make_shared<CostsPrior>(pool, std::move(fitted.map), std::move(fitted.library), PosteriorOptions{});
 }
 
 }  // namespace tenshot::trainer::operators

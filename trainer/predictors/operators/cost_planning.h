@@ -1,7 +1,9 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <memory>
 
+#include "datasets/pool/pool.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/operators/cost_posterior.h"
@@ -24,5 +26,12 @@ PlanningView prior_view(const CostLibrary& library, const Eigen::MatrixXd& featu
 /// The covariance after measurements, which are already conditioned on. Components enter by the square roots of their
 /// weights (renormalised): a posterior of few measurements is too sure of what the device is like.
 sampling::LatencyCovariance posterior_covariance(const CostPosterior& posterior, const Eigen::MatrixXd& features);
+
+/// What a model of `pool` has learned, for planning, under what the model assumes.
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, const FeatureMap& map,
+                                                    const CostLibrary& library, const PosteriorOptions& options);
+
+/// The same of a pool that no such model was trained on, whose costs it fits. Throws InputError as fit_pool().
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool);
 
 }  // namespace tenshot::trainer::operators

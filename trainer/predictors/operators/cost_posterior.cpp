@@ -22,7 +22,7 @@ constexpr Index spread_rank = 64;
 
 /// The measured networks under one entry: its prior, what it says of them, and how the device's scale follows.
 struct EntryView {
-  const CostPrior* prior = nullptr;
+  CostPrior prior;
   Index begin = 0;             ///< of the features' block that its costs are of
   Eigen::MatrixXd rows;        ///< features, times what alike networks of the pool say beside costs
   Eigen::VectorXd latency;     ///< in units of the median
@@ -38,40 +38,34 @@ struct Hypothesis {
   LatencySolution solution;   ///< of an entry
   KindSolution of_kind = {};  ///< of a kind
   double score = 0;           ///< log of its weight, but for what they sum to
+  double weight = 0;
   /// Where the measured networks are all of a group of the library: that group, and the log latencies of its networks.
   const NetworkGroup* group = nullptr;
   Eigen::VectorXd log_latency = {};
 };
 
 /// `features` are those of the entry's block.
-EntryView view_of(const CostPrior& prior, Index begin, const Eigen::MatrixXd& features,
-                  const Eigen::VectorXd& log_offset, const Eigen::VectorXd& log_latency) {
+EntryView view_of(CostPrior prior, Index begin, const Eigen::MatrixXd& features, const Eigen::VectorXd& log_offset,
+                  const Eigen::VectorXd& log_latency) {
   EntryView view;
-  view.prior = &prior;
   view.begin = begin;
   view.rows = log_offset.array().exp().matrix().asDiagonal() * features;
   view.latency = (view.rows * prior.mean).cwiseMax(smallest_relative);
   const Eigen::MatrixXd rooted = view.rows * prior.root.transpose();
   view.covariance = rooted * rooted.transpose() + view.rows * prior.variance.asDiagonal() * view.rows.transpose();
   view.scale_ms = scale_of(view.latency, log_latency);
+  view.prior = std::move(prior);
   return view;
-}
-
-LatencyPrior latency_prior(const EntryView& view, double closeness) {
-  return trainer::latency_prior(view.latency, view.scale_ms, view.covariance, closeness);
 }
 
 /// The log of what an entry of the library weighs before the measurements.
 Eigen::VectorXd log_weights_of_entries(const CostLibrary& library, const SaidRuntime& said,
                                        const PosteriorOptions& options) {
-  const auto entries = static_cast<Index>(library.devices());
-  if (library.kinds.empty()) return Eigen::VectorXd::Zero(entries);
+  if (library.kinds.empty()) return Eigen::VectorXd::Zero(library.devices());
   const double settings = static_cast<double>(options.closeness.size() * options.noises.size());
   Eigen::VectorXd weights = (1 - options.kind_share) / settings * representation(library);
-  if (!said.name.empty()) {
-    for (Index e = 0; e < entries; ++e) {
-      if (!said.of_entry[static_cast<std::size_t>(e)]) weights[e] *= options.other_runtimes;
-    }
+  for (Index e = 0; !said.name.empty() && e < weights.size(); ++e) {
+    if (!said.of_entry[e]) weights[e] *= options.other_runtimes;
   }
   return weights.array().log();
 }
@@ -87,7 +81,6 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
                                       const std::vector<KindView>& kinds, const Eigen::MatrixXd& near,
                                       const CostLibrary& library, const SaidRuntime& said,
                                       const PosteriorOptions& options) {
-  LatencySolver solver(problem, options);
   std::vector<Hypothesis> hypotheses;
   const auto consider = [&](Hypothesis hypothesis, double log_weight, double log_evidence) {
     hypothesis.score = log_weight + options.evidence_power * log_evidence;
@@ -97,25 +90,23 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
   const bool entries = kinds.empty() || options.kind_share < 1;
   for (std::size_t entry = 0; entries && entry < views.size(); ++entry) {
     for (const double closeness : options.closeness) {
-      const LatencyPrior prior = latency_prior(views[entry], closeness);
+      const EntryView& view = views[entry];
+      const LatencyPrior prior = latency_prior(view.latency, view.scale_ms, view.covariance, closeness);
       for (const double noise : options.noises) {
-        Hypothesis hypothesis{entry, closeness, noise, solver.solve(prior, {noise})};
-        const double log_evidence = hypothesis.solution.log_evidence;
-        consider(std::move(hypothesis), log_weights[static_cast<Index>(entry)], log_evidence);
+        const LatencySolution solution = solve(problem, prior, {noise}, options);
+        consider({entry, closeness, noise, solution}, log_weights[entry], solution.log_evidence);
       }
     }
   }
   std::vector<std::vector<KindSolution>> solved(kinds.size());  // [kind][noise]; groups take costs of kinds too
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    for (const double noise : options.noises) solved[kind].push_back(solve(kinds[kind], problem, noise, options));
-  }
   const auto noises = options.noises.size();
-  for (std::size_t kind = 0; options.kind_share > 0 && kind < kinds.size(); ++kind) {
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     const double share = options.kind_share / static_cast<double>(kinds.size() * noises);
-    for (std::size_t n = 0; n < noises; ++n) {
-      consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n]},
-               std::log(share * weight_of(library.kinds[kind], library.kinds, said, options)),
-               solved[kind][n].log_evidence);
+    for (const double noise : options.noises) {
+      const KindSolution& own = solved[kind].emplace_back(solve(kinds[kind], problem, noise, options));
+      if (options.kind_share <= 0) continue;
+      consider({views.size() + kind, 1, noise, {}, own},
+               std::log(share * weight_of(library.kinds[kind], library.kinds, said, options)), own.log_evidence);
     }
   }
   LatencyProblem by_itself = problem;  // a group's networks are costs of their own: nothing is shared beside them
@@ -130,7 +121,7 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
       const auto kind = found == kinds.end() ? std::size_t{0} : static_cast<std::size_t>(found - kinds.begin());
       for (std::size_t n = 0; n < noises; ++n) {
         const KindSolution solution = solve(view_of(of_group, *places), by_itself, options.noises[n], options);
-        consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n], 0, &group, solution.log_costs},
+        consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n], 0, 0, &group, solution.log_costs},
                  std::log(share * weight_of(of_group, group.kinds, said, options)), solution.log_evidence);
       }
     }
@@ -139,40 +130,25 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
   if (hypotheses.empty()) {
     throw InputError("no costs of the pool's devices explain these latencies: are they really milliseconds?");
   }
+  const std::vector<double> weights = weights_of(hypotheses, &Hypothesis::score);
+  for (std::size_t h = 0; h < weights.size(); ++h) hypotheses[h].weight = weights[h];
   return hypotheses;
 }
 
-/// The measured networks under the library's kinds. `near` says how alike they are to its networks.
-std::vector<KindView> kind_views(const CostLibrary& library, const Eigen::MatrixXd& features,
-                                 const Eigen::MatrixXd& near) {
-  std::vector<KindView> views;
-  for (const DeviceKind& kind : library.kinds) {
-    KindView view;
-    view.kind = &kind;
-    view.features = features * library.scale.log_unit.array().exp().matrix().asDiagonal();
-    view.log_costs = kind.log_costs;
-    view.covariance = kind.covariance.array() + speed_variance;
-    view.residual = near * kind.residual;
-    view.residual_factor = near * kind.residual_factor;
-    views.push_back(std::move(view));
-  }
-  return views;
-}
-
 Eigen::VectorXd posterior_costs(const EntryView& view, const Hypothesis& hypothesis) {
-  const CostPrior& prior = *view.prior;
+  const CostPrior& prior = view.prior;
   const double variance_ms2 = view.scale_ms * view.scale_ms;
-  return view.scale_ms * prior.mean +
-         variance_ms2 *
-             (std::pow(hypothesis.closeness, 2) * prior.times(view.rows.transpose() * hypothesis.solution.pull) +
-              prior.mean * view.latency.dot(hypothesis.solution.pull));
+  const Eigen::VectorXd pull = view.rows.transpose() * hypothesis.solution.pull;
+  const Eigen::VectorXd near = prior.root.transpose() * (prior.root * pull) + prior.variance.cwiseProduct(pull);
+  return view.scale_ms * prior.mean + variance_ms2 * (std::pow(hypothesis.closeness, 2) * near +
+                                                      prior.mean * view.latency.dot(hypothesis.solution.pull));
 }
 
 /// How the measurements shrink the costs' covariance under one hypothesis: reduction · reductionᵀ, [features, n].
 Eigen::MatrixXd reduction_of(const EntryView& view, const Hypothesis& hypothesis, const LatencyProblem& problem) {
-  const CostPrior& prior = *view.prior;
+  const CostPrior& prior = view.prior;
   const LatencySolution& solution = hypothesis.solution;
-  const LatencyPrior latencies = latency_prior(view, hypothesis.closeness);
+  const LatencyPrior latencies = latency_prior(view.latency, view.scale_ms, view.covariance, hypothesis.closeness);
   const Eigen::MatrixXd system = solution.log_covariance(
       latencies.covariance.cwiseProduct(solution.slopes * solution.slopes.transpose()), problem);
   const Eigen::MatrixXd sloped = view.rows.transpose() * solution.slopes.asDiagonal();  // [features, n]
@@ -185,48 +161,31 @@ Eigen::MatrixXd reduction_of(const EntryView& view, const Hypothesis& hypothesis
 
 /// Sum over the hypotheses on the costs of one block of the costs' posterior covariance, weighted, ms².
 Eigen::MatrixXd covariance_of_block(Index begin, const std::vector<EntryView>& views,
-                                    const std::vector<Hypothesis>& hypotheses, const std::vector<double>& weights,
-                                    const LatencyProblem& problem) {
-  const Index features = views.front().prior->mean.size();
+                                    const std::vector<Hypothesis>& hypotheses, const LatencyProblem& problem) {
+  const Index features = views.front().prior.mean.size();
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(features, features);
   std::vector<double> closeness_ms2(views.size(), 0), scale_ms2(views.size(), 0);
-  for (std::size_t h = 0; h < hypotheses.size(); ++h) {
-    const std::size_t entry = hypotheses[h].entry;
+  for (const Hypothesis& hypothesis : hypotheses) {
+    const std::size_t entry = hypothesis.entry;
     if (entry >= views.size()) {
-      if (begin == 0) covariance += weights[h] * hypotheses[h].of_kind.covariance;
+      if (begin == 0) covariance += hypothesis.weight * hypothesis.of_kind.covariance;
       continue;
     }
     if (views[entry].begin != begin) continue;
     const double variance_ms2 = std::pow(views[entry].scale_ms, 2);
-    closeness_ms2[entry] += weights[h] * variance_ms2 * std::pow(hypotheses[h].closeness, 2);
-    scale_ms2[entry] += weights[h] * variance_ms2;
-    const Eigen::MatrixXd reduction = reduction_of(views[entry], hypotheses[h], problem);
-    covariance.selfadjointView<Eigen::Lower>().rankUpdate(reduction, -weights[h]);
+    closeness_ms2[entry] += hypothesis.weight * variance_ms2 * std::pow(hypothesis.closeness, 2);
+    scale_ms2[entry] += hypothesis.weight * variance_ms2;
+    const Eigen::MatrixXd reduction = reduction_of(views[entry], hypothesis, problem);
+    covariance.selfadjointView<Eigen::Lower>().rankUpdate(reduction, -hypothesis.weight);
   }
   for (std::size_t e = 0; e < views.size(); ++e) {
     if (scale_ms2[e] == 0) continue;
-    const CostPrior& prior = *views[e].prior;
+    const CostPrior& prior = views[e].prior;
     covariance.selfadjointView<Eigen::Lower>().rankUpdate(prior.root.transpose(), closeness_ms2[e]);
     covariance.diagonal() += closeness_ms2[e] * prior.variance;
     covariance.selfadjointView<Eigen::Lower>().rankUpdate(prior.mean, scale_ms2[e]);
   }
   return covariance.selfadjointView<Eigen::Lower>();
-}
-
-/// A share of what the entries and kinds of the components cost before the measurements moved their costs.
-Eigen::VectorXd least_costs(const CostLibrary& library, const std::vector<EntryView>& views,
-                            const CostPosterior& posterior) {
-  const auto operators = static_cast<Index>(library.operator_features);
-  Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(posterior.components.front().costs_ms.size());
-  for (const CostComponent& component : posterior.components) {
-    const bool entry = component.entry < views.size();
-    const Index begin = entry ? views[component.entry].begin : 0;
-    const Eigen::VectorXd own =
-        entry ? Eigen::VectorXd(views[component.entry].scale_ms * views[component.entry].prior->mean)
-              : component.costs_ms;
-    costs_ms.segment(begin, operators) += least_share * component.weight * own.head(operators);
-  }
-  return costs_ms;
 }
 
 /// What a group's networks take beside the costs, as weights of these networks.
@@ -241,48 +200,45 @@ Eigen::VectorXd weights_beside_costs(const CostLibrary& library, const Hypothesi
 }
 
 /// The networks of the library that belong to the pools of what the hypotheses are like, for the most part.
-std::vector<Index> known_networks(const CostLibrary& library, const std::vector<Hypothesis>& hypotheses,
-                                  const std::vector<double>& weights) {
+std::vector<Index> known_networks(const CostLibrary& library, const std::vector<Hypothesis>& hypotheses) {
   std::vector<Index> known;
   for (Index n = 0; n < library.known.rows(); ++n) {
     double share = 0;
-    for (std::size_t h = 0; h < hypotheses.size(); ++h) share += library.knows(hypotheses[h].entry, n) ? weights[h] : 0;
+    for (const Hypothesis& one : hypotheses) share += library.knows(one.entry, n) ? one.weight : 0;
     if (share >= 0.5) known.push_back(n);
   }
   return known;
 }
 
 void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypotheses,
-                 const std::vector<double>& weights, const std::vector<KindView>& kinds,
-                 const Eigen::MatrixXd& measured, CostPosterior& posterior) {
+                 const std::vector<KindView>& kinds, const Eigen::MatrixXd& measured, CostPosterior& posterior) {
   posterior.places = library.places;
   if (!library.places.compared()) return;
   const Index known = library.known.rows();
   posterior.anchors.resize(known + measured.rows(), library.known.cols());
   posterior.anchors << library.known, measured;
   posterior.anchor_weights = Eigen::VectorXd::Zero(posterior.anchors.rows());
-  for (std::size_t h = 0; h < hypotheses.size(); ++h) {
-    const Hypothesis& hypothesis = hypotheses[h];
-    posterior.residual_variance += weights[h] * library.residual_variance_of(hypothesis.entry);
+  for (const Hypothesis& hypothesis : hypotheses) {
+    const double weight = hypothesis.weight;
+    posterior.residual_variance += weight * library.residual_variance_of(hypothesis.entry);
     if (hypothesis.entry < library.devices()) {
-      posterior.anchor_weights.head(known) +=
-          weights[h] * library.known_weights.col(static_cast<Index>(hypothesis.entry));
-      posterior.anchor_weights.tail(measured.rows()) += weights[h] * hypothesis.solution.residual_weights;
+      posterior.anchor_weights.head(known) += weight * library.known_weights.col(hypothesis.entry);
+      posterior.anchor_weights.tail(measured.rows()) += weight * hypothesis.solution.residual_weights;
       continue;
     }
     if (hypothesis.group != nullptr) {
-      posterior.anchor_weights(hypothesis.group->networks) += weights[h] * weights_beside_costs(library, hypothesis);
+      posterior.anchor_weights(hypothesis.group->networks) += weight * weights_beside_costs(library, hypothesis);
       continue;
     }
     const KindView& view = kinds[hypothesis.entry - library.devices()];
     const DeviceKind& kind = *view.kind;
     posterior.anchor_weights.head(known) +=
-        weights[h] *
+        weight *
         (kind.residual + kind.residual_factor * (view.residual_factor.transpose() * hypothesis.of_kind.weights));
-    posterior.anchor_weights.tail(measured.rows()) += weights[h] * hypothesis.of_kind.residual_weights;
+    posterior.anchor_weights.tail(measured.rows()) += weight * hypothesis.of_kind.residual_weights;
   }
   if (library.network_growth.size() == 0) return;
-  std::vector<Index> kept = known_networks(library, hypotheses, weights);
+  std::vector<Index> kept = known_networks(library, hypotheses);
   for (Index n = 0; n < measured.rows(); ++n) kept.push_back(known + n);
   posterior.anchors = posterior.anchors(kept, Eigen::all).eval();
   posterior.anchor_weights = posterior.anchor_weights(kept).eval();
@@ -304,58 +260,61 @@ void add_spread(Index begin, const Eigen::MatrixXd& covariance, Index operator_f
 }
 
 CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
-  require_latencies(static_cast<std::size_t>(set.features.rows()), set.latency_ms, "network");
-  const auto n = static_cast<Index>(set.latency_ms.size());
-  const Eigen::Map<const Eigen::VectorXd> latency(set.latency_ms.data(), n);
+  require_latencies(set.features.rows(), set.latency_ms, "network");
+  const Index n = set.features.rows();
   LatencyProblem problem = latency_problem(set.latency_ms, set.whole_milliseconds);
   problem.kernel = Eigen::MatrixXd::Zero(n, n);
-  Eigen::MatrixXd measured, near, offsets = Eigen::MatrixXd::Zero(n, static_cast<Index>(library.devices()));
+  Eigen::MatrixXd measured, near, offsets = Eigen::MatrixXd::Zero(n, library.devices());
   if (library.places.compared()) {
     measured = library.places.of(set.features);
     problem.kernel = similarity(measured, measured);
     near = similarity(measured, library.known);
     offsets = near * library.known_weights;
   }
-  const std::vector<CostPrior> priors = cost_priors(library, options);
+  const Eigen::MatrixXd alike = nearness(library);
   std::vector<EntryView> views;
-  for (std::size_t e = 0; e < priors.size(); ++e) {
-    views.push_back(view_of(priors[e], library.begin_of(e), library.rows_for(e, set.features),
-                            offsets.col(static_cast<Index>(e)), problem.log_latency));
+  for (std::size_t e = 0; e < library.devices(); ++e) {
+    views.push_back(view_of(cost_prior(library, alike, e, options), library.begin_of(e),
+                            library.rows_for(e, set.features), offsets.col(e), problem.log_latency));
   }
-  const auto shared = library.costs.cols();
-  const std::vector<KindView> kinds = kind_views(library, set.features.leftCols(shared), near);
+  const Index shared = library.costs.cols(), operators = library.operator_features;
+  std::vector<KindView> kinds;
+  for (const DeviceKind& kind : library.kinds) {
+    kinds.push_back({&kind, set.features.leftCols(shared) * library.scale.log_unit.array().exp().matrix().asDiagonal(),
+                     near * kind.residual, near * kind.residual_factor});
+  }
   std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, kinds, near, library, set.said, options);
-  const std::vector<double> weights = weights_of(hypotheses, &Hypothesis::score);
 
   CostPosterior posterior;
-  posterior.floor_ms = least_floor * latency.minCoeff();
+  posterior.floor_ms = least_floor * *std::min_element(set.latency_ms.begin(), set.latency_ms.end());
   posterior.reach_variance = library.reach_variance;
   posterior.known_share = library.known_share;
+  posterior.least_costs_ms = Eigen::VectorXd::Zero(set.features.cols());
   std::set<Index> blocks;
-  for (std::size_t h = 0; h < hypotheses.size(); ++h) {
-    Hypothesis& hypothesis = hypotheses[h];
+  for (Hypothesis& hypothesis : hypotheses) {
     Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(set.features.cols());
+    Eigen::VectorXd before_ms;  // what the entry or kind costs before the measurements moved its costs
+    Index begin = 0;
     if (hypothesis.entry >= views.size()) {  // a kind: log costs in usual units become costs in the features'
-      const Eigen::VectorXd costs = (hypothesis.of_kind.log_costs + library.scale.log_unit).array().exp();
-      costs_ms.head(shared) = costs;
-      hypothesis.of_kind.covariance = (costs.asDiagonal() * hypothesis.of_kind.covariance * costs.asDiagonal()).eval();
-      posterior.components.push_back({hypothesis.entry, hypothesis.noise, weights[h], std::move(costs_ms)});
-      blocks.insert(0);
-      continue;
+      before_ms = (hypothesis.of_kind.log_costs + library.scale.log_unit).array().exp();
+      costs_ms.head(shared) = before_ms;
+      hypothesis.of_kind.covariance =
+          (before_ms.asDiagonal() * hypothesis.of_kind.covariance * before_ms.asDiagonal()).eval();
+    } else {
+      begin = views[hypothesis.entry].begin;
+      before_ms = views[hypothesis.entry].scale_ms * views[hypothesis.entry].prior.mean;
+      costs_ms.segment(begin, shared) = posterior_costs(views[hypothesis.entry], hypothesis);
     }
-    const EntryView& view = views[hypothesis.entry];
-    costs_ms.segment(view.begin, library.costs.cols()) = posterior_costs(view, hypothesis);
-    posterior.components.push_back({hypothesis.entry, hypothesis.noise, weights[h], std::move(costs_ms)});
-    blocks.insert(view.begin);
+    posterior.least_costs_ms.segment(begin, operators) += least_share * hypothesis.weight * before_ms.head(operators);
+    posterior.components.push_back({hypothesis.entry, hypothesis.noise, hypothesis.weight, std::move(costs_ms)});
+    blocks.insert(begin);
   }
-  posterior.least_costs_ms = least_costs(library, views, posterior);
   posterior.spread_ms.resize(set.features.cols(), 0);
   posterior.rest_ms2 = Eigen::VectorXd::Zero(set.features.cols());
   for (const Index begin : blocks) {
-    add_spread(begin, covariance_of_block(begin, views, hypotheses, weights, problem),
-               static_cast<Index>(library.operator_features), posterior);
+    add_spread(begin, covariance_of_block(begin, views, hypotheses, problem), operators, posterior);
   }
-  set_anchors(library, hypotheses, weights, kinds, measured, posterior);
+  set_anchors(library, hypotheses, kinds, measured, posterior);
   return posterior;
 }
 

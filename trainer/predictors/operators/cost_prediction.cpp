@@ -22,10 +22,9 @@ Eigen::VectorXd CostPosterior::mean_costs_ms() const {
 }
 
 Eigen::MatrixXd CostPosterior::all_costs_ms() const {
-  const auto count = static_cast<Index>(components.size());
-  Eigen::MatrixXd costs = Eigen::MatrixXd::Zero(spread_ms.rows(), count + 1);
-  for (Index c = 0; c < count; ++c) costs.col(c) = components[static_cast<std::size_t>(c)].costs_ms;
-  if (least_costs_ms.size() > 0) costs.col(count) = least_costs_ms;
+  Eigen::MatrixXd costs = Eigen::MatrixXd::Zero(spread_ms.rows(), components.size() + 1);
+  for (std::size_t c = 0; c < components.size(); ++c) costs.col(c) = components[c].costs_ms;
+  if (least_costs_ms.size() > 0) costs.rightCols<1>() = least_costs_ms;
   return costs;
 }
 

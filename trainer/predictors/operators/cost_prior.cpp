@@ -51,32 +51,17 @@ const Declaration<Posterior> posterior(with_mixture_options(ranges, own));
 
 const Declaration<Posterior>& declared(const Posterior&) { return posterior; }
 
-Eigen::MatrixXd CostPrior::covariance() const {
-  Eigen::MatrixXd covariance = root.transpose() * root;
-  covariance.diagonal() += variance;
-  return covariance;
-}
-
-Eigen::VectorXd CostPrior::times(const Eigen::VectorXd& vector) const {
-  return root.transpose() * (root * vector) + variance.cwiseProduct(vector);
-}
-
-std::vector<CostPrior> cost_priors(const CostLibrary& library, const PosteriorOptions& options,
-                                   std::optional<std::size_t> only) {
-  const Eigen::MatrixXd weights = nearness(library);
-  std::vector<CostPrior> priors;
-  for (Eigen::Index e = 0; e < library.costs.rows(); ++e) {
-    if (only && e != static_cast<Eigen::Index>(*only)) continue;
-    CostPrior prior;
-    prior.mean = library.costs.row(e);
-    const Eigen::RowVectorXd typical = weights.row(e) * library.costs;
-    prior.root = options.library_share * weights.row(e).cwiseSqrt().asDiagonal() * (library.costs.rowwise() - typical);
-    prior.variance = (options.cost_spread * prior.mean.array().abs() +
-                      options.typical_spread * typical.transpose().array().abs() + options.spread_floor)
-                         .square();
-    priors.push_back(std::move(prior));
-  }
-  return priors;
+CostPrior cost_prior(const CostLibrary& library, const Eigen::MatrixXd& weights, std::size_t entry,
+                     const PosteriorOptions& options) {
+  CostPrior prior;
+  prior.mean = library.costs.row(entry);
+  const Eigen::RowVectorXd typical = weights.row(entry) * library.costs;
+  prior.root =
+      options.library_share * weights.row(entry).cwiseSqrt().asDiagonal() * (library.costs.rowwise() - typical);
+  prior.variance = (options.cost_spread * prior.mean.array().abs() +
+                    options.typical_spread * typical.transpose().array().abs() + options.spread_floor)
+                       .square();
+  return prior;
 }
 
 }  // namespace tenshot::trainer::operators

@@ -1,8 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <optional>
-#include <vector>
+#include <cstddef>
 
 #include "trainer/core/options.h"
 #include "trainer/predictors/operators/cost_library.h"
@@ -39,14 +38,10 @@ struct CostPrior {
   Eigen::VectorXd mean;      ///< [features]
   Eigen::MatrixXd root;      ///< [devices, features]: differences of devices like it from their mean, weighted
   Eigen::VectorXd variance;  ///< [features]
-
-  Eigen::MatrixXd covariance() const;
-  /// covariance · vector.
-  Eigen::VectorXd times(const Eigen::VectorXd& vector) const;
 };
 
-/// One prior for each entry of the library, or the one of the entry `only`: those of 300 devices take 60 MB.
-std::vector<CostPrior> cost_priors(const CostLibrary& library, const PosteriorOptions& options,
-                                   std::optional<std::size_t> only = std::nullopt);
+/// The prior of an entry of the library, whose nearness() is `weights`.
+CostPrior cost_prior(const CostLibrary& library, const Eigen::MatrixXd& weights, std::size_t entry,
+                     const PosteriorOptions& options);
 
 }  // namespace tenshot::trainer::operators

@@ -4,11 +4,13 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "nasbench/support/median.h"
-#include "trainer/predictors/operators/device_clusters.h"
+#include "nasbench/support/numbers_below.h"
+#include "trainer/predictors/posterior/clusters.h"
 
 namespace tenshot::trainer::operators {
 
@@ -19,12 +21,6 @@ using Eigen::Index;
 constexpr double usual_noise_count = 8;  ///< networks that KindOptions::noise counts as
 constexpr double least_noise = 0.01;
 constexpr double scale_variance = 4;  ///< of a device's log speed, before any was seen
-
-/// A mean and covariance of log costs.
-struct Gaussian {
-  Eigen::VectorXd mean;
-  Eigen::MatrixXd covariance;
-};
 
 /// What one device measured.
 struct Measured {
@@ -39,13 +35,11 @@ Eigen::VectorXd log_latency_of(const Eigen::MatrixXd& features, const Eigen::Vec
 
 /// The covariance that log costs have before anything is learned: each its own part, and one for each measure.
 Eigen::MatrixXd basic_covariance(const FeatureScale& scale, const KindOptions& options) {
-  const auto features = static_cast<Index>(scale.measure.size());
+  const std::size_t features = scale.measure.size();
   Eigen::MatrixXd covariance = options.variance * Eigen::MatrixXd::Identity(features, features);
-  for (Index a = 0; a < features; ++a) {
-    for (Index b = 0; b < features; ++b) {
-      if (scale.measure[static_cast<std::size_t>(a)] == scale.measure[static_cast<std::size_t>(b)]) {
-        covariance(a, b) += options.measure_variance;
-      }
+  for (std::size_t a = 0; a < features; ++a) {
+    for (std::size_t b = 0; b < features; ++b) {
+      if (scale.measure[a] == scale.measure[b]) covariance(a, b) += options.measure_variance;
     }
   }
   return covariance;
@@ -53,7 +47,7 @@ Eigen::MatrixXd basic_covariance(const FeatureScale& scale, const KindOptions& o
 
 /// The most probable log costs of a device by Gauss–Newton under errors of that freedom, from where `member` stands,
 /// and their covariance by Laplace's approximation. `precision` is the inverse of the prior's covariance.
-void fit(const Measured& measured, double noise_variance, double error_freedom, const Gaussian& prior,
+void fit(const Measured& measured, double noise_variance, double error_freedom, const DeviceKind& prior,
          const Eigen::MatrixXd& precision, int steps, KindMember& member) {
   const Index features = precision.rows();
   Eigen::MatrixXd system;
@@ -70,7 +64,7 @@ void fit(const Measured& measured, double noise_variance, double error_freedom, 
     factor.compute(system);
     if (step == steps) break;
     const Eigen::VectorXd gradient =
-        slopes.transpose() * weight.cwiseProduct(error) - precision * (member.log_costs - prior.mean);
+        slopes.transpose() * weight.cwiseProduct(error) - precision * (member.log_costs - prior.log_costs);
     const Eigen::VectorXd move = factor.solve(gradient);
     const double largest = move.cwiseAbs().maxCoeff();
     constexpr double longest_move = 2, settled = 1e-3;
@@ -91,12 +85,12 @@ double noise_variance_of(const Measured& measured, const KindMember& member, dou
 void draw_to_measures(const Eigen::VectorXd& informed, const FeatureScale& scale, double count, Eigen::VectorXd& mean) {
   std::map<std::size_t, std::pair<double, double>> sums;  // of informed · mean, and of informed
   for (Index f = 0; f < mean.size(); ++f) {
-    auto& [sum, total] = sums[scale.measure[static_cast<std::size_t>(f)]];
+    auto& [sum, total] = sums[scale.measure[f]];
     sum += informed[f] * mean[f];
     total += informed[f];
   }
   for (Index f = 0; f < mean.size(); ++f) {
-    const auto& [sum, total] = sums[scale.measure[static_cast<std::size_t>(f)]];
+    const auto& [sum, total] = sums[scale.measure[f]];
     if (total > 1e-6) mean[f] = (informed[f] * mean[f] + count * sum / total) / (informed[f] + count);
   }
 }
@@ -109,45 +103,46 @@ double total_weight(const std::vector<KindMember>& members) {
 
 /// The weight of a device under a Student distribution, by how far its log latencies are from what the prior expects of
 /// them: at the most probable costs the two squares sum to the squared Mahalanobis distance.
-double typical_weight(const Measured& measured, const KindMember& member, double noise_variance, const Gaussian& prior,
-                      const Eigen::MatrixXd& precision, double freedom) {
+double typical_weight(const Measured& measured, const KindMember& member, double noise_variance,
+                      const DeviceKind& prior, const Eigen::MatrixXd& precision, double freedom) {
   if (freedom == 0) return 1;
-  const Eigen::VectorXd difference = member.log_costs - prior.mean;
+  const Eigen::VectorXd difference = member.log_costs - prior.log_costs;
   const double distance =
       difference.dot(precision * difference) +
       (measured.log_latency - log_latency_of(measured.features, member.log_costs)).squaredNorm() / noise_variance;
   return (freedom + static_cast<double>(measured.log_latency.size())) / (freedom + distance);
 }
 
-/// The mean and covariance of the members' log costs, under a prior that counts as some devices. `before` is what they
-/// were fitted under.
-Gaussian estimate(const std::vector<KindMember>& members, const Gaussian& before, const Eigen::MatrixXd& basic,
-                  const Gaussian* all, const FeatureScale& scale, const KindOptions& options) {
-  const double total = total_weight(members);
+/// Sets the kind's mean and covariance, which are what its members were fitted under, to those of the members' log
+/// costs, under a prior that counts as some devices.
+void estimate(const Eigen::MatrixXd& basic, const DeviceKind* all, const FeatureScale& scale,
+              const KindOptions& options, DeviceKind& kind) {
+  const double total = total_weight(kind.members);
   const double prior_devices = all != nullptr ? options.kind_devices : options.prior_devices;
-  Gaussian found{Eigen::VectorXd::Zero(before.mean.size()), Eigen::MatrixXd::Zero(basic.rows(), basic.cols())};
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(basic.rows());
+  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(basic.rows(), basic.cols());
   double typical = 0;
-  for (const KindMember& member : members) {
+  for (const KindMember& member : kind.members) {
     typical += member.weight * member.typical;
-    found.mean += member.weight * member.typical * member.log_costs;
-    found.covariance += member.weight * member.covariance;
+    mean += member.weight * member.typical * member.log_costs;
+    covariance += member.weight * member.covariance;
   }
-  const Eigen::VectorXd open = found.covariance.diagonal() / total;
-  found.mean /= typical;
+  const Eigen::VectorXd open = covariance.diagonal() / total;
+  mean /= typical;
   if (all != nullptr) {
-    found.mean = (total * found.mean + all->mean) / (total + 1);
+    mean = (total * mean + all->log_costs) / (total + 1);
   } else {
-    const Eigen::VectorXd informed = total * (1 - open.array() / before.covariance.diagonal().array()).max(0);
-    draw_to_measures(informed, scale, options.measure_devices, found.mean);
+    const Eigen::VectorXd informed = total * (1 - open.array() / kind.covariance.diagonal().array()).max(0);
+    draw_to_measures(informed, scale, options.measure_devices, mean);
   }
-  for (const KindMember& member : members) {
-    const Eigen::VectorXd difference = member.log_costs - found.mean;
-    found.covariance.selfadjointView<Eigen::Lower>().rankUpdate(difference, member.weight * member.typical);
+  for (const KindMember& member : kind.members) {
+    const Eigen::VectorXd difference = member.log_costs - mean;
+    covariance.selfadjointView<Eigen::Lower>().rankUpdate(difference, member.weight * member.typical);
   }
-  found.covariance = Eigen::MatrixXd(found.covariance.selfadjointView<Eigen::Lower>());
-  found.covariance += prior_devices * (all != nullptr ? all->covariance : basic);
-  found.covariance /= total + prior_devices;
-  return found;
+  kind.log_costs = mean;
+  kind.covariance = covariance.selfadjointView<Eigen::Lower>();
+  kind.covariance += prior_devices * (all != nullptr ? all->covariance : basic);
+  kind.covariance /= total + prior_devices;
 }
 
 /// What the members' costs miss of each network alike, as log latency, [networks]. Of these costs, dozens of boards
@@ -155,11 +150,11 @@ Gaussian estimate(const std::vector<KindMember>& members, const Gaussian& before
 /// costs are one Gauss–Newton step from the members' mean, under those of all device-runtimes, and the errors are what
 /// that leaves.
 Eigen::VectorXd shared_errors(const std::vector<Measured>& measured, const std::vector<KindMember>& members,
-                              const Gaussian& all, const KindOptions& options, Index networks) {
+                              const DeviceKind& all, const KindOptions& options, Index networks) {
   constexpr double nobody = 1e-9;  // the weight of a network that no member measured
   Eigen::VectorXd weight = Eigen::VectorXd::Constant(networks, nobody), error = Eigen::VectorXd::Zero(networks);
-  Eigen::VectorXd mean = Eigen::VectorXd::Zero(all.mean.size());
-  Eigen::MatrixXd slopes = Eigen::MatrixXd::Zero(networks, all.mean.size());
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(all.log_costs.size());
+  Eigen::MatrixXd slopes = Eigen::MatrixXd::Zero(networks, all.log_costs.size());
   double total = 0;
   for (const KindMember& member : members) {
     const Measured& own = measured[member.device];
@@ -173,53 +168,51 @@ Eigen::VectorXd shared_errors(const std::vector<Measured>& measured, const std::
     slopes(own.networks, Eigen::all) += of_member * latency.cwiseInverse().asDiagonal() * terms;
   }
   slopes.array().colwise() /= weight.array();
-  const Eigen::VectorXd left = error.cwiseQuotient(weight) - slopes * (all.mean - mean / total);
+  const Eigen::VectorXd left = error.cwiseQuotient(weight) - slopes * (all.log_costs - mean / total);
   Eigen::MatrixXd system = slopes * all.covariance * slopes.transpose();
   system.diagonal().array() += options.network_variance + options.noise * options.noise / weight.array();
   return options.network_variance * system.llt().solve(left);
 }
 
 /// Expectation-maximisation over the members.
-Gaussian maximise(const std::vector<Measured>& measured, const Eigen::MatrixXd& basic, const Gaussian* all,
-                  const FeatureScale& scale, const KindOptions& options, Index networks,
-                  std::vector<KindMember>& members) {
+void maximise(const std::vector<Measured>& measured, const Eigen::MatrixXd& basic, const DeviceKind* all,
+              const FeatureScale& scale, const KindOptions& options, Index networks, DeviceKind& kind) {
   const Index features = basic.rows();
-  Gaussian prior;
   if (all != nullptr) {
-    prior = *all;
+    kind.log_costs = all->log_costs;
+    kind.covariance = all->covariance;
   } else {
     double sum = 0, count = 0;
-    for (const KindMember& member : members) {
+    for (const KindMember& member : kind.members) {
       sum += measured[member.device].log_latency.sum();
       count += static_cast<double>(measured[member.device].log_latency.size());
     }
-    prior.mean = Eigen::VectorXd::Constant(features, sum / count - std::log(static_cast<double>(features)));
-    prior.covariance = basic + scale_variance * Eigen::MatrixXd::Ones(features, features);
+    kind.log_costs = Eigen::VectorXd::Constant(features, sum / count - std::log(static_cast<double>(features)));
+    kind.covariance = basic + scale_variance * Eigen::MatrixXd::Ones(features, features);
   }
-  std::vector<double> noise_variance(members.size(), 2 * options.noise * options.noise);
+  std::vector<double> noise_variance(kind.members.size(), 2 * options.noise * options.noise);
   Eigen::VectorXd shared = Eigen::VectorXd::Zero(networks);
   for (int round = 0; round < options.rounds; ++round) {
-    const Eigen::MatrixXd precision = prior.covariance.llt().solve(Eigen::MatrixXd::Identity(features, features));
-    for (std::size_t m = 0; m < members.size(); ++m) {
-      KindMember& member = members[m];
+    const Eigen::MatrixXd precision = kind.covariance.llt().solve(Eigen::MatrixXd::Identity(features, features));
+    for (std::size_t m = 0; m < kind.members.size(); ++m) {
+      KindMember& member = kind.members[m];
       Measured of_device = measured[member.device];
       of_device.log_latency -= shared(of_device.networks);
       if (round == 0) {
-        member.log_costs = prior.mean;
-        member.log_costs.array() += (of_device.log_latency - log_latency_of(of_device.features, prior.mean)).mean();
+        member.log_costs = kind.log_costs;
+        member.log_costs.array() += (of_device.log_latency - log_latency_of(of_device.features, kind.log_costs)).mean();
       }
       constexpr int first_steps = 12, later_steps = 4;
-      fit(of_device, noise_variance[m], options.error_freedom, prior, precision, round == 0 ? first_steps : later_steps,
+      fit(of_device, noise_variance[m], options.error_freedom, kind, precision, round == 0 ? first_steps : later_steps,
           member);
       noise_variance[m] = noise_variance_of(of_device, member, options.noise);
-      member.typical = typical_weight(of_device, member, noise_variance[m], prior, precision, options.device_freedom);
+      member.typical = typical_weight(of_device, member, noise_variance[m], kind, precision, options.device_freedom);
     }
     if (all != nullptr && options.network_variance > 0) {
-      shared = shared_errors(measured, members, *all, options, networks);
+      shared = shared_errors(measured, kind.members, *all, options, networks);
     }
-    prior = estimate(members, prior, basic, all, scale, options);
+    estimate(basic, all, scale, options, kind);
   }
-  return prior;
 }
 
 std::vector<KindMember> members_of(const std::vector<std::size_t>& devices, const DeviceLabels& labels,
@@ -241,13 +234,11 @@ std::vector<std::vector<std::size_t>> clusters_of(const std::vector<std::size_t>
                                                   const KindOptions& options) {
   const std::size_t count = options.cluster_devices == 0 ? 1 : devices.size() / options.cluster_devices;
   if (count < 2) return {};
-  Eigen::MatrixXd profiles(all.log_costs.size(), static_cast<Index>(devices.size()));
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    profiles.col(static_cast<Index>(i)) = all.members[devices[i]].log_costs;
-  }
+  Eigen::MatrixXd profiles(all.log_costs.size(), devices.size());
+  for (std::size_t i = 0; i < devices.size(); ++i) profiles.col(i) = all.members[devices[i]].log_costs;
   profiles.rowwise() -= profiles.colwise().mean().eval();
   const std::size_t most = std::min(count, options.most_clusters);
-  const std::vector<std::uint32_t> cluster_of = alike_devices(profiles, static_cast<Index>(most));
+  const std::vector<std::uint32_t> cluster_of = alike_columns(profiles, most);
   std::vector<std::vector<std::size_t>> clusters(most);
   for (std::size_t i = 0; i < devices.size(); ++i) clusters[cluster_of[i]].push_back(devices[i]);
   const auto few = [&](const std::vector<std::size_t>& cluster) { return cluster.size() < options.fewest; };
@@ -257,6 +248,13 @@ std::vector<std::vector<std::size_t>> clusters_of(const std::vector<std::size_t>
 
 }  // namespace
 
+std::vector<Index> measured_of(const std::vector<Index>& networks, const Eigen::VectorXd& latency_ms) {
+  std::vector<Index> measured;
+  std::copy_if(networks.begin(), networks.end(), std::back_inserter(measured),
+               [&](Index n) { return std::isfinite(latency_ms[n]); });
+  return measured;
+}
+
 void set_residuals(DeviceKind& kind) {
   constexpr double prior_devices = 2;
   const Index networks = kind.members.front().residual.size();
@@ -265,11 +263,11 @@ void set_residuals(DeviceKind& kind) {
   for (const KindMember& member : kind.members) {
     kind.residual += member.weight * member.typical / total * member.residual;
   }
-  kind.residual_factor.resize(networks, static_cast<Index>(kind.members.size()));
+  kind.residual_factor.resize(networks, kind.members.size());
   for (std::size_t m = 0; m < kind.members.size(); ++m) {
     const KindMember& member = kind.members[m];
     const Eigen::VectorXd known = (member.residual.array() != 0).cast<double>();
-    kind.residual_factor.col(static_cast<Index>(m)) =
+    kind.residual_factor.col(m) =
         std::sqrt(member.weight * member.typical / total) * (member.residual - known.cwiseProduct(kind.residual));
   }
 }
@@ -290,33 +288,22 @@ std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const Feature
   const Eigen::MatrixXd usual = features * scale.log_unit.array().exp().matrix().asDiagonal();
   std::vector<Measured> measured(devices);
   std::map<std::string, std::vector<std::size_t>> by_kind;
-  std::vector<std::size_t> all(devices);
   for (std::size_t d = 0; d < devices; ++d) {
-    all[d] = d;
     by_kind[labels.kind[d]].push_back(d);
-    std::vector<Index> networks;
-    for (Index n = 0; n < latency_ms.cols(); ++n) {
-      if (std::isfinite(latency_ms(static_cast<Index>(d), n))) networks.push_back(n);
-    }
-    measured[d].features = usual(networks, Eigen::all);
-    measured[d].log_latency = latency_ms.row(static_cast<Index>(d))(networks).array().log().transpose();
-    measured[d].networks = std::move(networks);
+    measured[d].networks = measured_of(numbers_below<Index>(latency_ms.cols()), latency_ms.row(d));
+    measured[d].features = usual(measured[d].networks, Eigen::all);
+    measured[d].log_latency = latency_ms.row(d)(measured[d].networks).array().log().transpose();
   }
   const Eigen::MatrixXd basic = basic_covariance(scale, options);
   std::vector<DeviceKind> kinds;
-  Gaussian of_all;
   const auto learn = [&](const std::string& name, const std::vector<std::size_t>& own) {
     DeviceKind kind;
     kind.name = name;
     kind.members = members_of(own, labels, options);
-    const Gaussian found =
-        maximise(measured, basic, kinds.empty() ? nullptr : &of_all, scale, options, features.rows(), kind.members);
-    if (kinds.empty()) of_all = found;
-    kind.log_costs = found.mean;
-    kind.covariance = found.covariance;
+    maximise(measured, basic, kinds.empty() ? nullptr : &kinds.front(), scale, options, features.rows(), kind);
     kinds.push_back(std::move(kind));
   };
-  learn("all device-runtimes", all);
+  learn("all device-runtimes", numbers_below(devices));
   std::vector<std::size_t> others;  // of kinds that have too few
   for (const auto& [name, own] : by_kind) {
     if (own.size() < options.fewest) {
@@ -338,8 +325,7 @@ void set_kinds_apart(const DeviceLabels& labels, const KindOptions& options, Eig
   const auto learned = [&](const std::string& kind) { return count.at(kind) < options.fewest ? std::string() : kind; };
   for (std::size_t a = 0; a < labels.kind.size(); ++a) {
     for (std::size_t b = 0; b < labels.kind.size(); ++b) {
-      if (learned(labels.kind[a]) == learned(labels.kind[b])) continue;
-      differences(static_cast<Index>(a), static_cast<Index>(b)) = apart;
+      if (learned(labels.kind[a]) != learned(labels.kind[b])) differences(a, b) = apart;
     }
   }
 }
@@ -351,10 +337,11 @@ std::vector<DeviceKind> kinds_of_devices(const std::vector<DeviceKind>& kinds, c
   std::map<std::size_t, std::size_t> place;
   for (std::size_t i = 0; i < devices.size(); ++i) place.emplace(devices[i], i);
   std::vector<DeviceKind> part;
-  Gaussian all;
   for (const DeviceKind& kind : kinds) {
     DeviceKind own;
     own.name = kind.name;
+    own.log_costs = kind.log_costs;
+    own.covariance = kind.covariance;
     for (const KindMember& member : kind.members) {
       const auto found = place.find(member.device);
       if (found == place.end()) continue;
@@ -362,12 +349,7 @@ std::vector<DeviceKind> kinds_of_devices(const std::vector<DeviceKind>& kinds, c
       own.members.back().device = found->second;
     }
     if (own.members.size() < options.fewest) continue;
-    const bool of_all = part.empty();
-    const Gaussian found =
-        estimate(own.members, {kind.log_costs, kind.covariance}, basic, of_all ? nullptr : &all, scale, options);
-    if (of_all) all = found;
-    own.log_costs = found.mean;
-    own.covariance = found.covariance;
+    estimate(basic, part.empty() ? nullptr : &part.front(), scale, options, own);
     set_residuals(own);
     part.push_back(std::move(own));
   }

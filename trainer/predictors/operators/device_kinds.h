@@ -46,14 +46,10 @@ struct DeviceKind {
   std::vector<KindMember> members;  ///< empty where the kind was read from a file
 };
 
-constexpr double speed_variance = 0.25;  ///< of a device's log speed, beside what its kind's devices show
-
 /// The measured networks under one kind of devices.
 struct KindView {
   const DeviceKind* kind = nullptr;
   Eigen::MatrixXd features;         ///< [n, features], in usual units
-  Eigen::VectorXd log_costs;        ///< [features]: prior mean
-  Eigen::MatrixXd covariance;       ///< [features, features]: prior
   Eigen::VectorXd residual;         ///< [n]: prior mean of the log residuals
   Eigen::MatrixXd residual_factor;  ///< [n, r]
 };
@@ -79,6 +75,9 @@ struct KindOptions {
   /// Of log latency: what a kind's costs miss of a network alike on all its devices. 0: each device errs for itself.
   double network_variance = 0.1;
 };
+
+/// Those of `networks` that a device measured. `latency_ms` is that of each network, NaN where it was not measured.
+std::vector<Eigen::Index> measured_of(const std::vector<Eigen::Index>& networks, const Eigen::VectorXd& latency_ms);
 
 /// The mean of the members' residuals, and a factor of their covariance; both drawn to zero where members are few.
 void set_residuals(DeviceKind& kind);

@@ -1,5 +1,3 @@
-#include "trainer/predictors/operators/expected_times.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,6 +8,8 @@
 #include <unordered_set>
 
 #include "trainer/predictors/operators/operator_times.h"
+#include "trainer/predictors/operators/own_operators.h"
+#include "trainer/predictors/posterior/error_calibration.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -19,14 +19,6 @@ using nasbench::OperatorSpecification;
 
 constexpr std::size_t few = 1000;   ///< operators that trees learn little from
 constexpr std::size_t most = 6000;  ///< that they learn from
-
-template <class T>
-std::vector<T> evenly(const std::vector<T>& all, std::size_t count) {
-  if (all.size() <= count) return all;
-  std::vector<T> some;
-  for (std::size_t i = 0; i < count; ++i) some.push_back(all[i * all.size() / count]);
-  return some;
-}
 
 bool scale(std::int64_t& size, double factor) {
   const double scaled = static_cast<double>(size) * factor;
@@ -69,20 +61,18 @@ struct Expected {
 Expected expect(const FeatureMap& map, const CostLibrary& library, const Eigen::VectorXd& costs_ms,
                 const std::vector<OperatorSpecification>& operators) {
   const Eigen::VectorXd roots = representation(library).cwiseMax(0).cwiseSqrt();
-  const auto count = static_cast<Index>(operators.size()), width = static_cast<Index>(map.operator_features());
-  Expected expected{Eigen::VectorXd(count), {}};
-  for (Index o = 0; o < count; ++o) {
-    const OperatorSpecification& operation = operators[static_cast<std::size_t>(o)];
-    const Eigen::VectorXd features = features_of_operator(map, operation);
+  const std::size_t width = map.operator_features();
+  Expected expected{Eigen::VectorXd(operators.size()), {}};
+  for (std::size_t o = 0; o < operators.size(); ++o) {
+    const Eigen::VectorXd features = features_of_operator(map, operators[o]);
     const double log_ms = expected.log_ms[o] = log_time(features.dot(costs_ms));
-    const std::vector<float> shape = tree_features(operation);
+    const std::vector<float> shape = tree_features(operators[o]);
     expected.rows.insert(expected.rows.end(), shape.begin(), shape.end());
     for (std::size_t d = 0; d < library.devices(); ++d) {
-      const auto device = static_cast<Index>(d);
       const auto differ = [&](Index begin) {
-        const double relative = library.costs.row(device).head(width).dot(features.segment(begin, width));
-        const double longer = log_time(library.median_ms[device] * relative) - log_ms;
-        expected.rows.push_back(static_cast<float>(roots[device] * longer));
+        const double relative = library.costs.row(d).head(width).dot(features.segment(begin, width));
+        const double longer = log_time(library.median_ms[d] * relative) - log_ms;
+        expected.rows.push_back(static_cast<float>(roots[d] * longer));
       };
       differ(0);
       if (library.block_of(d) > 0) differ(library.begin_of(d));
@@ -121,7 +111,7 @@ double left_nearby(const std::vector<std::vector<float>>& places, const Eigen::V
     const double square =
         std::inner_product(at.begin() + kinds, at.end(), places[o].begin() + kinds, 0.0, std::plus<>(),
                            [reach](double a, double b) { return (a - b) * (a - b) / (reach * reach); });
-    sum += std::exp(-square / 2) * left[static_cast<Index>(o)];
+    sum += std::exp(-square / 2) * left[o];
     weights += std::exp(-square / 2);
   }
   return sum / weights;
@@ -137,14 +127,14 @@ std::vector<OperatorSpecification> operators_to_learn(const datasets::Pool& pool
       operators.push_back(operation);
     }
   };
-  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> networks;
+  nasbench::ArchitectureSet networks;
   for (const datasets::DeviceRuntime& device : pool.devices) {
     for (const datasets::Measurement& row : device.latencies) {
       if (!networks.insert(row.architecture).second) continue;
       for (const OperatorSpecification& operation : pool.space->operator_list(row.architecture)) add(operation);
     }
   }
-  operators = evenly(operators, most);
+  operators = evenly_spaced(operators, most);
   for (const OperatorSpecification& operation : own.operators) add(operation);
   if (operators.size() >= few) return operators;
   for (const double extent : {0.5, 1.0, 2.0}) {
@@ -154,7 +144,7 @@ std::vector<OperatorSpecification> operators_to_learn(const datasets::Pool& pool
       }
     }
   }
-  return evenly(operators, most);
+  return evenly_spaced(operators, most);
 }
 
 std::vector<double> expected_times(const FeatureMap& map, const CostLibrary& library, const OwnOperators& own,
@@ -169,11 +159,11 @@ std::vector<double> expected_times(const FeatureMap& map, const CostLibrary& lib
   std::vector<std::vector<float>> places;
   for (std::size_t o = 0; own_reach > 0 && o < own.operators.size(); ++o) {
     places.push_back(tree_features(own.operators[o]));
-    left[static_cast<Index>(o)] -= trees.predict(timed.rows.data() + o * width);
+    left[o] -= trees.predict(timed.rows.data() + o * width);
   }
   std::vector<double> ms;
   for (std::size_t o = 0; o < operators.size(); ++o) {
-    const double log_ms = all.log_ms[static_cast<Index>(o)] + trees.predict(all.rows.data() + o * width) +
+    const double log_ms = all.log_ms[o] + trees.predict(all.rows.data() + o * width) +
                           left_nearby(places, left, tree_features(operators[o]), own_reach);
     const double alone = std::exp(log_ms) - least_operator_ms;
     ms.push_back(std::max(alone, 0.0) * own.timed_share(operators[o]));

@@ -18,7 +18,7 @@ struct KindSolution {
 };
 
 /// Finds the most probable log costs by Gauss–Newton in the space of the n measurements, with the noise and evidence of
-/// LatencySolver.
+/// latency_solver.h.
 KindSolution solve(const KindView& view, const LatencyProblem& problem, double noise, const PosteriorOptions& options);
 
 }  // namespace tenshot::trainer::operators

@@ -15,23 +15,6 @@ using Eigen::Index;
 constexpr double least_noise = 0.005;  ///< of log latency
 constexpr double least_share = 1e-6;   ///< of a device's scale: no prediction is below it
 
-/// The networks of a pool without one part of them, on the devices that still have some.
-struct Remaining {
-  std::vector<Index> networks;
-  std::vector<Index> devices;
-  PoolNumbers numbers;
-};
-
-Remaining without_part(const PoolNumbers& pool, const std::vector<std::size_t>& part_of, std::size_t part) {
-  Remaining rest;
-  for (std::size_t n = 0; n < part_of.size(); ++n) {
-    if (part_of[n] != part) rest.networks.push_back(static_cast<Index>(n));
-  }
-  rest.devices = devices_with(pool, rest.networks);
-  rest.numbers = selection_of(pool, rest.networks, rest.devices);
-  return rest;
-}
-
 /// The networks of the library that are no smaller and no larger than all that the device measured, and that
 /// its own pool has: of others it knows nothing, whatever other devices measured.
 std::vector<Index> networks_within(const CostLibrary& library, Index device) {
@@ -46,59 +29,23 @@ std::vector<Index> networks_within(const CostLibrary& library, Index device) {
   return within;
 }
 
-/// Adds the errors of all devices on the networks of one part.
-void add_errors(const FittedPool& fitted, const datasets::Pool& pool, const std::vector<std::size_t>& part_of,
-                std::size_t part, const CostLibrary& calibrated, const LibraryOptions& library_options,
-                const PosteriorOptions& options, std::vector<std::vector<LeftOutError>>& errors) {
-  const Remaining rest = without_part(fitted.numbers, part_of, part);
-  if (rest.devices.empty() || rest.networks.size() == part_of.size()) return;
-  CostLibrary library = fit_library(rest.numbers, library_options);
-  keep_common_residuals(library);
-  library.residual_factor = calibrated.residual_factor;
-  library.reach_variance = calibrated.reach_variance;
-  Eigen::MatrixXd features = fitted.numbers.features;
-  if (!fitted.map.learned.empty()) {
-    const FeatureMap map = fitted.learn(rest.networks, library, rest.devices);
-    features = feature_table(map, *pool.space, fitted.networks).rows();
-  }
-  const std::vector<CostPrior> priors = cost_priors(library, options);
-  for (std::size_t i = 0; i < rest.devices.size(); ++i) {
-    const Index device = rest.devices[i];
-    std::vector<Index> left_out;
-    for (std::size_t n = 0; n < part_of.size(); ++n) {
-      const auto network = static_cast<Index>(n);
-      if (part_of[n] == part && std::isfinite(fitted.numbers.latency_ms(device, network))) left_out.push_back(network);
-    }
-    if (left_out.empty()) continue;
-    const CostPosterior posterior = known_posterior(library, i, priors[i], features.cols(), options);
-    const LogLatency predicted = predict(posterior, table_of(features(left_out, Eigen::all)));
-    for (std::size_t n = 0; n < left_out.size(); ++n) {
-      const auto at = static_cast<Index>(n);
-      errors[static_cast<std::size_t>(device)].push_back(
-          {std::log(fitted.numbers.latency_ms(device, left_out[n])) - predicted.mean[at], predicted.deviation[at]});
-    }
-  }
-}
-
 }  // namespace
 
-CostPosterior known_posterior(const CostLibrary& library, std::size_t device, const CostPrior& prior, Index features,
+CostPosterior known_posterior(const CostLibrary& library, std::size_t device, Index features,
                               const PosteriorOptions& options) {
   const auto number = static_cast<Index>(device);
   const double scale_ms = library.median_ms[number];
   const double closeness = *std::min_element(options.closeness.begin(), options.closeness.end());
   const Index begin = library.begin_of(device), width = library.costs.cols();
-  const Eigen::MatrixXd covariance = std::pow(closeness * scale_ms, 2) * prior.covariance();
+  const CostPrior prior = cost_prior(library, nearness(library), device, options);
+  Eigen::MatrixXd covariance = prior.root.transpose() * prior.root;
+  covariance.diagonal() += prior.variance;
+  covariance *= std::pow(closeness * scale_ms, 2);
   CostPosterior posterior;
-  CostComponent component;
-  component.entry = device;
-  component.noise = std::max(library.log_rms[number], least_noise);
-  component.weight = 1;
-  component.costs_ms = Eigen::VectorXd::Zero(features);
   const bool drawn = begin == 0 && library.known_costs.rows() > 0 && library.known_costs.row(number).any();
-  component.costs_ms.segment(begin, width) =
-      scale_ms * (drawn ? library.known_costs : library.costs).row(number).transpose();
-  posterior.components.push_back(std::move(component));
+  Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(features);
+  costs_ms.segment(begin, width) = scale_ms * (drawn ? library.known_costs : library.costs).row(number).transpose();
+  posterior.components = {{device, std::max(library.log_rms[number], least_noise), 1, std::move(costs_ms)}};
   posterior.floor_ms = least_share * scale_ms;
   posterior.least_costs_ms = Eigen::VectorXd::Zero(features);
   posterior.spread_ms.resize(features, 0);
@@ -116,17 +63,32 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   return posterior;
 }
 
-OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& library, const PosteriorOptions& options) {
-  const LibraryOptions of_library = library_options(pool, options);
-  const FittedPool fitted = fit_pool(pool, of_library);
-  const std::vector<std::size_t> part_of = left_out_part_of(fitted.networks.size());
-  std::vector<std::vector<LeftOutError>> errors(pool.devices.size());
-  for (std::size_t part = 0; part < left_out_parts; ++part) {
-    add_errors(fitted, pool, part_of, part, library, of_library, options, errors);
-  }
-  std::vector<std::size_t> networks;
-  for (const datasets::DeviceRuntime& device : pool.devices) networks.push_back(device.latencies.size());
-  return own_fits_of(errors, networks);
+OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& calibrated, const PosteriorOptions& options) {
+  const FittedPool fitted = fit_pool(pool, options);
+  const PoolNumbers& numbers = fitted.numbers;
+  return left_out_fits(pool, fitted.networks.size(), [&](const auto& rest, const auto& left_out, auto& errors) {
+    const std::vector<Index> networks(rest.begin(), rest.end()), devices = devices_with(numbers, networks);
+    if (devices.empty() || left_out.empty()) return;
+    CostLibrary library = fit_library(selection_of(numbers, networks, devices), fitted.options);
+    keep_common_residuals(library);
+    library.residual_factor = calibrated.residual_factor;
+    library.reach_variance = calibrated.reach_variance;
+    Eigen::MatrixXd features = numbers.features;
+    if (!fitted.map.learned.empty()) {
+      const FeatureMap map = fitted.learn(networks, library, devices);
+      features = feature_table(map, *pool.space, fitted.networks).rows();
+    }
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const Eigen::VectorXd latency_ms = numbers.latency_ms.row(devices[i]);
+      const std::vector<Index> measured = measured_of({left_out.begin(), left_out.end()}, latency_ms);
+      if (measured.empty()) continue;
+      std::vector<double> measured_ms;
+      for (const Index n : measured) measured_ms.push_back(latency_ms[n]);
+      const CostPosterior posterior = known_posterior(library, i, features.cols(), options);
+      add_errors(predict(posterior, table_of(features(measured, Eigen::all))), measured_ms,
+                 errors[static_cast<std::size_t>(devices[i])]);
+    }
+  });
 }
 
 void drop_medians(FeatureMap& map, CostLibrary& library) {

@@ -5,27 +5,42 @@
 
 #include "datasets/pool/pool.h"
 #include "trainer/core/knowledge.h"
-#include "trainer/predictors/operators/cost_features.h"
-#include "trainer/predictors/operators/cost_library.h"
 #include "trainer/predictors/operators/cost_posterior.h"
-#include "trainer/predictors/operators/cost_prior.h"
 
 namespace tenshot::trainer::operators {
 
 /// What a library says of one of its devices without any measurement: its costs, which may be as far off as the
-/// smallest closeness of `prior` lets them be, and its own residuals. `features` counts those of all blocks. The
+/// smallest closeness of its prior lets them be, and its own residuals. `features` counts those of all blocks. The
 /// calibration is empty.
-CostPosterior known_posterior(const CostLibrary& library, std::size_t device, const CostPrior& prior,
-                              Eigen::Index features, const PosteriorOptions& options);
+CostPosterior known_posterior(const CostLibrary& library, std::size_t device, Eigen::Index features,
+                              const PosteriorOptions& options);
 
 /// How well each device of a pool is predicted where its networks are left out of all fits, a fifth at a time, and
 /// where of the residuals what devices have in common is kept. Errors are standardised by known_posterior(). A device
 /// with few networks takes part of the quantiles of all. What calibration found out of networks unlike all others is
-/// that of `library`.
-OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& library, const PosteriorOptions& options);
+/// that of `calibrated`.
+OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& calibrated, const PosteriorOptions& options);
 
 /// Puts stepped_scale_ms() in the place of every device's median latency, which is one of those that it measured. The
 /// library and the map expect the same latencies as before.
 void drop_medians(FeatureMap& map, CostLibrary& library);
+
+/// Appends the devices of a pool to a library: of few networks their costs are what the library is adapted to, of many
+/// they are fitted; how they differ from the devices that are there is seen on the pool's networks. Features that the
+/// library has not, of operators that none of its networks has, are added to the map; no device that was there has a
+/// cost for them. What the pool says of operators inside networks is not learned. Throws InputError for a device
+/// without latencies.
+void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, const PosteriorOptions& options);
+
+/// How well devices that a pool adds to a library are predicted where a fifth of its networks is left out at a time.
+OwnFits grown_fits(const FeatureMap& map, const CostLibrary& library, const datasets::Pool& pool,
+                   const PosteriorOptions& options);
+
+/// Puts a value for each of some more devices, or networks, behind those of a library; rows of a matrix.
+template <class Rows>
+void append(const Eigen::MatrixXd& more, Rows& rows) {
+  rows.conservativeResize(rows.rows() + more.rows(), Eigen::NoChange);
+  rows.bottomRows(more.rows()) = more;
+}
 
 }  // namespace tenshot::trainer::operators

@@ -11,69 +11,45 @@ namespace {
 
 using Eigen::Index;
 
-/// Mean and standard deviation of what some features cost.
-PartCost cost_of(const CostPosterior& posterior, const Eigen::VectorXd& features) {
+/// A part of a network, and its features.
+struct Part {
+  std::string name, kind;
+  Eigen::VectorXd features;
+  std::string key = {};
+};
+
+/// Mean and standard deviation of what a part costs; they are not scaled.
+PartCost cost_of(const CostPosterior& posterior, const Part& part) {
   double mean = 0, square = 0;
   for (const CostComponent& component : posterior.components) {
-    const double cost = features.dot(component.costs_ms);
+    const double cost = part.features.dot(component.costs_ms);
     mean += component.weight * cost;
     square += component.weight * cost * cost;
   }
   const double between = std::max(square - mean * mean, 0.0);
-  const double within = (posterior.spread_ms.transpose() * features).squaredNorm() +
-                        features.cwiseAbs2().dot(posterior.rest_ms2.cwiseMax(0));
-  return {"", "", mean, std::sqrt(between + within)};
+  const double within = (posterior.spread_ms.transpose() * part.features).squaredNorm() +
+                        part.features.cwiseAbs2().dot(posterior.rest_ms2.cwiseMax(0));
+  return {part.name, part.kind, mean, std::sqrt(between + within), part.key};
 }
 
-/// The part of `features` that belongs to the base, or to the decisions.
-Eigen::VectorXd base_of(const FeatureMap& map, const Eigen::VectorXd& features) {
-  Eigen::VectorXd own = Eigen::VectorXd::Zero(features.size());
-  for (std::size_t block = 0; block <= map.learned.size(); ++block) {
-    const auto at = static_cast<Index>(map.block_begin(block));
-    own[at] = features[at];
-  }
-  return own;
-}
-Eigen::VectorXd decisions_of(const FeatureMap& map, const Eigen::VectorXd& features) {
-  Eigen::VectorXd own = features;
-  own.head(static_cast<Index>(map.operator_features())).setZero();
-  return own;
-}
-
-/// The part of `features` that first uses of groups add to a start.
-Eigen::VectorXd first_uses_of(const FeatureMap& map, const Eigen::VectorXd& features) {
-  Eigen::VectorXd own = Eigen::VectorXd::Zero(features.size());
-  for (std::size_t f = 0; f < map.operator_features(); ++f) {
-    const auto at = static_cast<Index>(f);
-    if (is_first_use(map.raw[f])) own[at] = features[at];
-  }
-  return own;
-}
-
-/// A network's parts with the features of each; the costs are not scaled.
-struct Part {
-  PartCost cost;
-  Eigen::VectorXd features;
-};
-
-std::vector<Part> parts_of(const CostPosterior& posterior, const FeatureMap& map, const nasbench::NetworkSpace& space,
+/// `features` are those of the network.
+std::vector<Part> parts_of(const FeatureMap& map, const nasbench::NetworkSpace& space,
                            const nasbench::Architecture& architecture, const Eigen::VectorXd& features) {
   std::vector<Part> parts;
-  const auto add = [&](const std::string& name, const std::string& kind, Eigen::VectorXd own) {
-    PartCost cost = cost_of(posterior, own);
-    cost.name = name;
-    cost.kind = kind;
-    parts.push_back({std::move(cost), std::move(own)});
+  const auto add = [&](const std::string& kind, const auto& belongs) {
+    Eigen::VectorXd own(features.size());
+    for (std::size_t f = 0; f < map.features(); ++f) own[f] = belongs(map.raw_feature(f)) ? features[f] : 0;
+    parts.push_back({kind, kind, std::move(own)});
   };
-  add("base", "base", base_of(map, features));
-  if (map.of_starts()) add("first uses", "first uses", first_uses_of(map, features));
+  add("base", [](const auto& raw) { return raw && *raw == 0; });
+  if (map.of_starts()) add("first uses", [](const auto& raw) { return raw && is_first_use(*raw); });
   for (const nasbench::OperatorSpecification& specification : space.operator_list(architecture)) {
-    const std::string kind = operator_group_of(specification);
+    const std::string& kind = operator_group_name(operator_group_index(specification));
     if (kind.empty()) continue;
-    add(nasbench::format(specification), kind, features_of_operator(map, specification));
-    parts.back().cost.key = operator_key(specification);
+    parts.push_back(
+        {nasbench::format(specification), kind, features_of_operator(map, specification), operator_key(specification)});
   }
-  if (map.decision_features() > 0) add("decisions", "decisions", decisions_of(map, features));
+  if (map.decision_features() > 0) add("decisions", [](const auto& raw) { return !raw; });
   return parts;
 }
 
@@ -82,16 +58,17 @@ std::vector<Part> parts_of(const CostPosterior& posterior, const FeatureMap& map
 std::vector<PartCost> network_costs(const CostPosterior& posterior, const FeatureMap& map,
                                     const nasbench::NetworkSpace& space, const nasbench::Architecture& architecture) {
   const FeatureTable table = feature_table(map, space, {architecture});
-  const std::vector<Part> parts = parts_of(posterior, map, space, architecture, table.rows().row(0));
+  std::vector<PartCost> costs;
   double sum_ms = 0;
-  for (const Part& part : parts) sum_ms += part.cost.cost_ms;
+  for (const Part& part : parts_of(map, space, architecture, table.rows().row(0))) {
+    costs.push_back(cost_of(posterior, part));
+    sum_ms += costs.back().cost_ms;
+  }
   const double predicted_ms = std::exp(predict(posterior, table).mean[0]);
   const double scale = sum_ms > 0 ? predicted_ms / sum_ms : 1;
-  std::vector<PartCost> costs;
-  for (const Part& part : parts) {
-    costs.push_back(part.cost);
-    costs.back().cost_ms *= scale;
-    costs.back().deviation_ms *= scale;
+  for (PartCost& cost : costs) {
+    cost.cost_ms *= scale;
+    cost.deviation_ms *= scale;
   }
   return costs;
 }
@@ -101,22 +78,16 @@ std::vector<PartCost> costs_by_kind(const CostPosterior& posterior, const Featur
                                     const std::vector<nasbench::Architecture>& architectures) {
   if (architectures.empty()) return {};
   std::map<std::string, Eigen::VectorXd> features;
-  const FeatureTable table = feature_table(map, space, architectures);
-  const Eigen::MatrixXd rows = table.rows();
+  const Eigen::MatrixXd rows = feature_table(map, space, architectures).rows();
   for (std::size_t a = 0; a < architectures.size(); ++a) {
-    const Eigen::VectorXd row = rows.row(static_cast<Index>(a));
-    for (Part& part : parts_of(posterior, map, space, architectures[a], row)) {
-      auto& sum = features[part.cost.kind];
-      if (sum.size() == 0) sum = Eigen::VectorXd::Zero(row.size());
+    for (const Part& part : parts_of(map, space, architectures[a], rows.row(a))) {
+      auto& sum = features[part.kind];
+      if (sum.size() == 0) sum = Eigen::VectorXd::Zero(rows.cols());
       sum += part.features / static_cast<double>(architectures.size());
     }
   }
   std::vector<PartCost> costs;
-  for (const auto& [kind, sum] : features) {
-    PartCost cost = cost_of(posterior, sum);
-    cost.name = cost.kind = kind;
-    costs.push_back(std::move(cost));
-  }
+  for (const auto& [kind, sum] : features) costs.push_back(cost_of(posterior, {kind, kind, sum}));
   std::stable_sort(costs.begin(), costs.end(),
                    [](const PartCost& a, const PartCost& b) { return a.cost_ms > b.cost_ms; });
   return costs;

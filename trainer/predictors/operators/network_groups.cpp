@@ -15,7 +15,7 @@ constexpr std::size_t fewest_devices = 4;  ///< of a group that measured a netwo
 /// Similarity of a network to itself, at least: places come from files as floats, and distances of theirs are roots.
 constexpr double same_network = 0.99;
 
-/// Networks are features without a unit, and alike as costs of one measure are.
+/// Networks are features without a unit, and relative to a usual device alike, as costs of one measure are held to be.
 FeatureScale scale_of(std::size_t networks) {
   return {std::vector<std::size_t>(networks, 0), Eigen::VectorXd::Zero(static_cast<Index>(networks))};
 }
@@ -52,12 +52,6 @@ std::vector<std::vector<std::size_t>> devices_together(const Eigen::MatrixXd& la
   return groups;
 }
 
-std::size_t boards_of(const std::vector<std::size_t>& devices, const DeviceLabels& labels) {
-  std::set<std::string> boards;
-  for (const std::size_t device : devices) boards.insert(labels.board[device]);
-  return boards.size();
-}
-
 }  // namespace
 
 std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const DeviceLabels& labels,
@@ -75,16 +69,15 @@ std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const De
       return !latency_ms(static_cast<Index>(device), group.networks).array().isFinite().any();
     };
     devices.erase(std::remove_if(devices.begin(), devices.end(), has_none), devices.end());
-    if (boards_of(devices, labels) < fewest_boards) continue;
     DeviceLabels own;
     for (const std::size_t device : devices) {
       own.kind.push_back(labels.kind[device]);
       own.board.push_back(labels.board[device]);
     }
+    if (std::set<std::string>(own.board.begin(), own.board.end()).size() < fewest_boards) continue;
     const auto networks = static_cast<Index>(group.networks.size());
     const Eigen::MatrixXd of_group = latency_ms(devices, group.networks);
     const Eigen::RowVectorXd usual = usual_log_latency(of_group);
-    // Relative to a usual device networks are alike, as costs of one measure are held to be.
     group.kinds = fit_kinds(Eigen::MatrixXd::Identity(networks, networks), scale_of(group.networks.size()),
                             (of_group.array().rowwise() / usual.array().exp()).matrix(), own, options);
     for (DeviceKind& kind : group.kinds) {
@@ -100,10 +93,11 @@ std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const De
 }
 
 std::vector<NetworkGroup> groups_of_devices(const std::vector<NetworkGroup>& groups,
-                                            const std::vector<std::size_t>& devices, const KindOptions& options) {
+                                            const std::vector<std::size_t>& devices) {
   std::vector<NetworkGroup> part;
   for (const NetworkGroup& group : groups) {
-    NetworkGroup own{group.networks, kinds_of_devices(group.kinds, devices, scale_of(group.networks.size()), options)};
+    NetworkGroup own{group.networks,
+                     kinds_of_devices(group.kinds, devices, scale_of(group.networks.size()), group_options())};
     if (!own.kinds.empty()) part.push_back(std::move(own));
   }
   return part;
@@ -122,14 +116,9 @@ std::optional<std::vector<Index>> places_in(const NetworkGroup& group, const Eig
 
 KindView view_of(const DeviceKind& kind, const std::vector<Index>& places) {
   const auto n = static_cast<Index>(places.size());
-  KindView view;
-  view.kind = &kind;
-  view.features = Eigen::MatrixXd::Zero(n, kind.log_costs.size());
+  KindView view{&kind, Eigen::MatrixXd::Zero(n, kind.log_costs.size()), Eigen::VectorXd::Zero(n),
+                Eigen::MatrixXd::Zero(n, 0)};
   for (Index i = 0; i < n; ++i) view.features(i, places[static_cast<std::size_t>(i)]) = 1;
-  view.log_costs = kind.log_costs;
-  view.covariance = kind.covariance.array() + speed_variance;
-  view.residual = Eigen::VectorXd::Zero(n);
-  view.residual_factor = Eigen::MatrixXd::Zero(n, 0);
   return view;
 }
 

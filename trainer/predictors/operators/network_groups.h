@@ -39,8 +39,7 @@ std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const De
 
 /// The groups as some of the devices measured them, numbered anew in this order; none where they come from a file.
 std::vector<NetworkGroup> groups_of_devices(const std::vector<NetworkGroup>& groups,
-                                            const std::vector<std::size_t>& devices,
-                                            const KindOptions& options = group_options());
+                                            const std::vector<std::size_t>& devices);
 
 /// Where each row of `near` (similarities to the pool's networks) stands among a group's networks; nothing where one
 /// of them is no network of the group.

@@ -49,10 +49,9 @@ bool all_alike(const AdaptationFeatures& set) {
   return spread <= 0.01 * mean.norm();
 }
 
-}  // namespace
-
-std::vector<LatencyShare> latency_shares(const CostPosterior& posterior, const FeatureMap& map,
-                                         const Eigen::VectorXd& features) {
+/// The shares of at least 2 % that groups of operators, "base" and "decisions" have in the predicted latency of a
+/// network with these features, the largest first.
+std::string latency_shares(const CostPosterior& posterior, const FeatureMap& map, const Eigen::VectorXd& features) {
   const Eigen::VectorXd costs_ms = posterior.mean_costs_ms();
   std::map<std::string, double> sums_ms;
   for (std::size_t f = 0; f < map.features(); ++f) {
@@ -62,26 +61,25 @@ std::vector<LatencyShare> latency_shares(const CostPosterior& posterior, const F
     sums_ms[name] += features[at] * costs_ms[at];
   }
   const double total_ms = std::max(features.dot(costs_ms), posterior.floor_ms);
-  std::vector<LatencyShare> shares;
-  for (const auto& [name, sum_ms] : sums_ms) {
-    if (sum_ms > 0) shares.push_back({name, sum_ms / total_ms});
+  std::vector<std::pair<double, std::string>> ranked;
+  for (const auto& [name, sum_ms] : sums_ms) ranked.emplace_back(-sum_ms / total_ms, name);
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::string> texts;
+  for (const auto& [negative, name] : ranked) {
+    if (-negative >= 0.02) texts.push_back(name + " " + whole_percent(-negative));
   }
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const LatencyShare& a, const LatencyShare& b) { return a.share > b.share; });
-  return shares;
+  return joined(texts);
 }
+
+}  // namespace
 
 std::vector<Remark> explanation_lines(const CostPosterior& posterior, const FeatureMap& map,
                                       const AdaptationFeatures& set, const std::vector<std::string>& devices,
                                       const std::vector<std::string>& names) {
-  std::vector<Remark> lines;
-  lines.push_back({"Most like these devices of the pool: " + nearest_devices(posterior, devices)});
-  std::vector<std::string> parts;
-  for (const LatencyShare& share : latency_shares(posterior, map, set.features.colwise().mean().transpose())) {
-    if (share.share >= 0.02) parts.push_back(share.what + " " + whole_percent(share.share));
-  }
-  lines.push_back({"Where the time of the measured networks goes: " + joined(parts)});
-  lines.push_back({"Noise of a measurement: " + whole_percent(std::sqrt(posterior.noise_variance()))});
+  std::vector<Remark> lines = {{"Most like these devices of the pool: " + nearest_devices(posterior, devices)},
+                               {"Where the time of the measured networks goes: " +
+                                latency_shares(posterior, map, set.features.colwise().mean().transpose())},
+                               {"Noise of a measurement: " + whole_percent(std::sqrt(posterior.noise_variance()))}};
   const std::string bad = badly_explained(posterior, set, names);
   if (!bad.empty()) lines.push_back({"measurements that do not fit the others: " + bad, true});
   if (all_alike(set)) {

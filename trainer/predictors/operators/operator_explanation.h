@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <string>
 #include <vector>
 
@@ -9,17 +8,7 @@
 
 namespace tenshot::trainer::operators {
 
-/// The share of a network's predicted latency that each group of operators has, "base" and "decisions" included; only
-/// those above zero, the largest first.
-struct LatencyShare {
-  std::string what;
-  double share = 0;
-};
-std::vector<LatencyShare> latency_shares(const CostPosterior& posterior, const FeatureMap& map,
-                                         const Eigen::VectorXd& features);
-
-/// What a person wants to know of the device. `devices` are the pool's ids, `names` those of the
-/// measured networks.
+/// What a person wants to know of the device. `devices` are the pool's ids, `names` those of the measured networks.
 std::vector<Remark> explanation_lines(const CostPosterior& posterior, const FeatureMap& map,
                                       const AdaptationFeatures& set, const std::vector<std::string>& devices,
                                       const std::vector<std::string>& names);

@@ -28,35 +28,37 @@ enum Group : std::size_t {
   recurrent,
   group_count
 };
-
-const auto group_names =
-    std::vector<std::string>({"convolution_1x1", "convolution", "depthwise_convolution", "grouped_convolution",
-                              "transposed_convolution", "linear", "matrix_product", "pool", "global_pool", "activation",
-                              "elementwise", "concatenation", "data_movement", "normalisation", "opaque", "recurrent"});
+static_assert(group_count == operator_group_count());
 
 const std::array<std::string, measures_of_group> measure_names = {
     "count", "arithmetic", "input_bytes", "output_bytes", "weight_bytes", "window_bytes", "large_window_arithmetic"};
 
+struct AboutGroup {
+  std::string name;
+  std::vector<std::size_t> stand_ins;
+};
+
 /// Activations, element-wise operators and norms stand in for each other alone: tables that list none of the three have
 /// their costs in those of the operators before them, with which most runtimes fuse them. What multiplies nothing
-/// mostly moves numbers (experiments/search/unseen_groups.md).
-const std::array<std::vector<std::size_t>, group_count> stand_ins = {{
-    {spatial, grouped, linear},
-    {pointwise, grouped, depthwise},
-    {grouped, spatial, pointwise},
-    {spatial, depthwise, pointwise},
-    {spatial, pointwise},
-    {pointwise, matrix_product, spatial},
-    {linear, pointwise},
-    {global, depthwise, elementwise, concatenation},
-    {pool, elementwise, concatenation},
-    {elementwise, norm},
-    {activation, norm},
-    {movement, elementwise, activation, pool},
-    {concatenation, elementwise, activation, pool},
-    {activation, elementwise},
-    {movement, concatenation, pool, elementwise},
-    {linear, matrix_product},
+/// mostly moves numbers (experiments/search/unseen_groups.md). Operators of no group have no name.
+const std::array<AboutGroup, group_count + 1> groups = {{
+    {"convolution_1x1", {spatial, grouped, linear}},
+    {"convolution", {pointwise, grouped, depthwise}},
+    {"depthwise_convolution", {grouped, spatial, pointwise}},
+    {"grouped_convolution", {spatial, depthwise, pointwise}},
+    {"transposed_convolution", {spatial, pointwise}},
+    {"linear", {pointwise, matrix_product, spatial}},
+    {"matrix_product", {linear, pointwise}},
+    {"pool", {global, depthwise, elementwise, concatenation}},
+    {"global_pool", {pool, elementwise, concatenation}},
+    {"activation", {elementwise, norm}},
+    {"elementwise", {activation, norm}},
+    {"concatenation", {movement, elementwise, activation, pool}},
+    {"data_movement", {concatenation, elementwise, activation, pool}},
+    {"normalisation", {activation, elementwise}},
+    {"opaque", {movement, concatenation, pool, elementwise}},
+    {"recurrent", {linear, matrix_product}},
+    {"", {}},
 }};
 
 std::size_t convolution_group(const OperatorSpecification& specification) {
@@ -78,37 +80,6 @@ std::size_t opaque_group(const OperatorSpecification& specification) {
     if (name.find(layer) != std::string::npos) return recurrent;
   }
   return name.find("Attention") != std::string::npos ? matrix_product : linear;
-}
-
-std::optional<std::size_t> group_of(const OperatorSpecification& specification) {
-  switch (specification.kind) {
-    case OperatorKind::convolution: return convolution_group(specification);
-    case OperatorKind::transposed_convolution: return transposed;
-    case OperatorKind::linear: return linear;
-    case OperatorKind::matrix_product: return matrix_product;
-    case OperatorKind::max_pool:
-    case OperatorKind::average_pool: return pool;
-    case OperatorKind::global_pool:
-    case OperatorKind::reduce: return global;
-    case OperatorKind::activation: return activation;
-    case OperatorKind::add:
-    case OperatorKind::multiply:
-    case OperatorKind::elementwise: return elementwise;
-    case OperatorKind::concatenate:
-    case OperatorKind::pad:  // what is joined are zeros
-      return concatenation;
-    case OperatorKind::split:
-    case OperatorKind::shuffle:
-    case OperatorKind::resize:
-    case OperatorKind::transpose: return movement;
-    case OperatorKind::batch_norm:
-    case OperatorKind::layer_norm:
-    case OperatorKind::group_norm:
-    case OperatorKind::softmax: return norm;
-    case OperatorKind::opaque: return opaque_group(specification);
-    case OperatorKind::reshape: break;
-  }
-  return std::nullopt;
 }
 
 constexpr double most_kept_bytes = 32 << 20;  ///< of a block that the allocator keeps for the next tensor
@@ -137,16 +108,39 @@ double bytes_as_floats(const OperatorSpecification& specification) {
   const int bytes = nasbench::byte_size(specification.type);
   return bytes < of_float && specification.type != nasbench::ElementType::boolean ? of_float / bytes : 1;
 }
-const std::vector<std::size_t>& stand_in_groups(std::size_t group) { return stand_ins.at(group); }
-std::size_t operator_group_count() { return group_count; }
-const std::string& operator_group_name(std::size_t group) { return group_names.at(group); }
+const std::vector<std::size_t>& stand_in_groups(std::size_t group) { return groups.at(group).stand_ins; }
+const std::string& operator_group_name(std::size_t group) { return groups.at(group).name; }
 std::size_t operator_group_index(const OperatorSpecification& specification) {
-  return group_of(specification).value_or(group_count);
+  switch (specification.kind) {
+    case OperatorKind::convolution: return convolution_group(specification);
+    case OperatorKind::transposed_convolution: return transposed;
+    case OperatorKind::linear: return linear;
+    case OperatorKind::matrix_product: return matrix_product;
+    case OperatorKind::max_pool:
+    case OperatorKind::average_pool: return pool;
+    case OperatorKind::global_pool:
+    case OperatorKind::reduce: return global;
+    case OperatorKind::activation: return activation;
+    case OperatorKind::add:
+    case OperatorKind::multiply:
+    case OperatorKind::elementwise: return elementwise;
+    case OperatorKind::concatenate:
+    case OperatorKind::pad:  // what is joined are zeros
+      return concatenation;
+    case OperatorKind::split:
+    case OperatorKind::shuffle:
+    case OperatorKind::resize:
+    case OperatorKind::transpose: return movement;
+    case OperatorKind::batch_norm:
+    case OperatorKind::layer_norm:
+    case OperatorKind::group_norm:
+    case OperatorKind::softmax: return norm;
+    case OperatorKind::opaque: return opaque_group(specification);
+    case OperatorKind::reshape: break;
+  }
+  return group_count;
 }
-std::string operator_group_of(const OperatorSpecification& specification) {
-  const std::optional<std::size_t> group = group_of(specification);
-  return group ? group_names.at(*group) : std::string();
-}
+
 std::string operator_type_of(const OperatorSpecification& s) {
   if (s.kind == OperatorKind::resize && !s.name.empty()) return "cubic resize";
   if (s.kind != OperatorKind::opaque) {
@@ -160,38 +154,31 @@ std::string unusual_operator(const OperatorSpecification& s) {
   const std::size_t group = operator_group_index(s);
   const bool is_usual = group == recurrent || (group == linear && s.weight_bits == 0);
   const std::string type = s.kind == OperatorKind::opaque && is_usual ? "" : operator_type_of(s);
-  return type.empty() ? "" : group_names.at(group) + ": " + type;
+  return type.empty() ? "" : groups.at(group).name + ": " + type;
 }
-std::size_t raw_feature_count() { return 1 + group_count * measures_of_group; }
 
 std::optional<std::size_t> group_counted_by(std::size_t feature) {
   if (feature == 0 || feature >= raw_feature_count() || (feature - 1) % measures_of_group != count) return std::nullopt;
   return (feature - 1) / measures_of_group;
 }
 
-std::size_t first_use_feature(std::size_t group) { return raw_feature_count() + group; }
-bool is_first_use(std::size_t feature) { return feature >= first_use_feature(0) && feature < all_weights_feature(); }
-std::size_t all_weights_feature() { return first_use_feature(group_count); }
-std::size_t large_bytes_feature() { return all_weights_feature() + 1; }
-std::size_t known_feature_count() { return large_bytes_feature() + 1; }
-
 std::string raw_feature_name(std::size_t feature) {
   if (feature == 0) return "base";
   if (feature == all_weights_feature()) return "network.weight_bytes";
   if (feature == large_bytes_feature()) return "network.large_bytes";
-  if (feature >= raw_feature_count()) return group_names.at(feature - raw_feature_count()) + ".first_use";
-  return group_names.at((feature - 1) / measures_of_group) + "." + measure_names[(feature - 1) % measures_of_group];
+  if (feature >= raw_feature_count()) return groups.at(feature - raw_feature_count()).name + ".first_use";
+  return groups.at((feature - 1) / measures_of_group).name + "." + measure_names[(feature - 1) % measures_of_group];
 }
 
 Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators) {
   Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(known_feature_count()));
   features[0] = 1;
   for (const OperatorSpecification& specification : operators) {
-    const std::optional<std::size_t> group = group_of(specification);
-    if (!group) continue;
-    auto own = features.segment(static_cast<Eigen::Index>(1 + *group * measures_of_group), measures_of_group);
+    const std::size_t group = operator_group_index(specification);
+    if (group == group_count) continue;
+    auto own = features.segment(static_cast<Eigen::Index>(1 + group * measures_of_group), measures_of_group);
     own[count] += 1;
-    own[arithmetic] += arithmetic_of(specification, *group);
+    own[arithmetic] += arithmetic_of(specification, group);
     const double floats = bytes_as_floats(specification);
     own[input_bytes] += floats * static_cast<double>(read_bytes(specification, nasbench::input_bytes(specification)));
     const double written = floats * static_cast<double>(nasbench::output_bytes(specification));
@@ -201,9 +188,9 @@ Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators
     const double as_read = specification.weight_bits > 0 ? 1 : floats;
     own[weight_bytes] += as_read * static_cast<double>(read_bytes(specification, stored));
     features[static_cast<Eigen::Index>(all_weights_feature())] += static_cast<double>(stored);
-    own[window_bytes] += floats * window_bytes_of(specification, *group);
+    own[window_bytes] += floats * window_bytes_of(specification, group);
     const bool is_large = std::max(specification.kernel.height, specification.kernel.width) > 3;
-    if (*group == depthwise && is_large) own[large_window_arithmetic] += arithmetic_of(specification, *group);
+    if (group == depthwise && is_large) own[large_window_arithmetic] += arithmetic_of(specification, group);
   }
   return features;
 }

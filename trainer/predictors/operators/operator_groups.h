@@ -12,14 +12,13 @@ namespace tenshot::trainer::operators {
 
 /// Operators whose costs are learned together: 1×1 convolutions, depthwise convolutions, pools and so on. A reshape
 /// belongs to none: it moves no number.
-std::size_t operator_group_count();
+constexpr std::size_t operator_group_count() { return 16; }
 /// The type of operators that multiply bytes: the measures of a group do not tell them from those that multiply floats.
 extern const std::string of_8_bits;
-const std::string& operator_group_name(std::size_t group);
 /// The group that an operator belongs to; operator_group_count() for one that moves no number.
 std::size_t operator_group_index(const nasbench::OperatorSpecification& specification);
-/// The name of that group; empty for an operator that moves no number.
-std::string operator_group_of(const nasbench::OperatorSpecification& specification);
+/// Empty for operator_group_count().
+const std::string& operator_group_name(std::size_t group);
 /// What tells an operator from others of its group: the name of one that is of no kind of ours, with its dimensions
 /// where it is a convolution ("3-D Conv"), that a file multiplies bytes (of_8_bits), or "cubic resize"; empty for all
 /// others.
@@ -61,22 +60,24 @@ double bytes_as_floats(const nasbench::OperatorSpecification& specification);
 /// behind these, those of starts, of which first uses are no sums and are left at zero, and those of large tensors.
 /// Shape [known_feature_count()].
 Eigen::VectorXd raw_features(const std::vector<nasbench::OperatorSpecification>& operators);
-std::size_t raw_feature_count();
+constexpr std::size_t raw_feature_count() { return 1 + operator_group_count() * measures_of_group; }
 
 /// The group whose operators a raw feature counts; nothing for other features.
 std::optional<std::size_t> group_counted_by(std::size_t feature);
 
 /// Features of starts, numbered after the raw ones: for each group a one where the network has an operator of it, which
 /// the first of them makes ready for all, and the bytes of all weights, which are read from the file.
-std::size_t first_use_feature(std::size_t group);
-bool is_first_use(std::size_t feature);
-std::size_t all_weights_feature();
+constexpr std::size_t first_use_feature(std::size_t group) { return raw_feature_count() + group; }
+constexpr std::size_t all_weights_feature() { return first_use_feature(operator_group_count()); }
+constexpr bool is_first_use(std::size_t feature) {
+  return feature >= first_use_feature(0) && feature < all_weights_feature();
+}
 /// Of inferences, numbered after those: what operators write in tensors beyond 32 MiB, bytes. glibc's allocator takes
 /// such a block from the system each time and hands it back (mallopt(3), M_MMAP_THRESHOLD), so that each of its pages
 /// faults (experiments/networks/sizes).
-std::size_t large_bytes_feature();
+constexpr std::size_t large_bytes_feature() { return all_weights_feature() + 1; }
 /// How many features there are with all of these.
-std::size_t known_feature_count();
+constexpr std::size_t known_feature_count() { return large_bytes_feature() + 1; }
 /// "base", "depthwise_convolution.input_bytes", "depthwise_convolution.first_use", "network.weight_bytes" and so on.
 std::string raw_feature_name(std::size_t feature);
 

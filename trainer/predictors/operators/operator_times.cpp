@@ -4,11 +4,10 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <string_view>
-#include <unordered_map>
 
 #include "trainer/core/nnls.h"
-#include "trainer/predictors/operators/operator_groups.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -34,7 +33,6 @@ float function_of(const OperatorSpecification& operation) {
 
 }  // namespace
 
-std::size_t timed_group_count() { return operator_group_count() + 1; }
 std::string timed_group_name(std::size_t group) {
   return group < operator_group_count() ? operator_group_name(group) : "pad";
 }
@@ -51,18 +49,15 @@ std::string operator_key(OperatorSpecification operation) {
   return format(operation);
 }
 
-std::size_t tree_feature_count() { return 12; }
-
 std::vector<float> tree_features(const OperatorSpecification& operation) {
   const nasbench::Shape& input = operation.inputs.empty() ? operation.output : operation.inputs.front();
   const auto in = static_cast<double>(channel_count(operation, input));
   const auto out = static_cast<double>(channel_count(operation, operation.output));
   const auto elements = static_cast<double>(nasbench::element_count(operation.output));
-  const int window = std::max(operation.kernel.height, operation.kernel.width);
   const double floats = bytes_as_floats(operation), as_read = operation.weight_bits > 0 ? 1 : floats;
   return {static_cast<float>(timed_group(operation)),
           function_of(operation),
-          static_cast<float>(window),
+          static_cast<float>(std::max(operation.kernel.height, operation.kernel.width)),
           static_cast<float>(std::min(operation.kernel.height, operation.kernel.width)),
           static_cast<float>(std::max(operation.stride.height, operation.stride.width)),
           log_of(in / operation.groups),
@@ -117,7 +112,7 @@ OperatorMeasurements::OperatorMeasurements(const datasets::Pool& pool,
   for (const datasets::DeviceRuntime& device : pool.devices) devices_.push_back(device.id);
   if (!is_measured || pool.space->search_space() != nullptr || !has_xgboost()) return;
   std::map<std::string, std::uint32_t> numbers;
-  std::unordered_map<nasbench::Architecture, std::int32_t, nasbench::ArchitectureHash> number_of;
+  nasbench::ArchitectureMap<std::int32_t> number_of;
   for (const nasbench::Architecture& network : networks) {
     number_of.emplace(network, static_cast<std::int32_t>(operators_of_.size()));
     std::vector<std::uint32_t>& own = operators_of_.emplace_back();
@@ -131,27 +126,29 @@ OperatorMeasurements::OperatorMeasurements(const datasets::Pool& pool,
   }
   for (std::size_t d = 0; d < pool.devices.size(); ++d) {
     if (pool.devices[d].operator_latencies.empty()) continue;
-    std::map<std::string, std::int32_t> network_numbers;  // a name means what it means on this device
+    std::map<std::string, std::int32_t> network_numbers = {{"", -1}};  // a name means what it means on this device
     for (const datasets::Measurement& row : pool.devices[d].latencies) {
       network_numbers.emplace(pool.space->format(row.architecture), number_of.at(row.architecture));
     }
     for (const datasets::OperatorLatency& latency : pool.devices[d].operator_latencies) {
       const auto operation = numbers.find(operator_key(latency.operation));
       const auto network = network_numbers.find(latency.network);
-      if (operation == numbers.end() || (!latency.network.empty() && network == network_numbers.end())) continue;
-      timed_[d].push_back(
-          {operation->second, latency.latency_ms, network == network_numbers.end() ? -1 : network->second});
+      if (operation == numbers.end() || network == network_numbers.end()) continue;
+      timed_[d].push_back({operation->second, latency.latency_ms, network->second});
     }
   }
 }
-
-bool OperatorMeasurements::has(std::size_t device) const { return !timed_[device].empty(); }
 
 bool OperatorMeasurements::any() const {
   return std::any_of(timed_.begin(), timed_.end(), [](const auto& timed) { return !timed.empty(); });
 }
 
-void OperatorTimes::fit_networks(const Eigen::MatrixXd& sums, const Eigen::VectorXd& relative) {
+void OperatorTimes::fit_networks(const std::vector<std::vector<double>>& ms, const Eigen::VectorXd& relative) {
+  Eigen::MatrixXd sums(relative.size(), 3);
+  for (Index n = 0; n < sums.rows(); ++n) {
+    const std::vector<double>& own = ms[static_cast<std::size_t>(n)];
+    sums.row(n) << std::accumulate(own.begin(), own.end(), 0.0), static_cast<double>(own.size()), 1.0;
+  }
   const Eigen::VectorXd fitted = relative_non_negative_least_squares(sums, relative);
   per_ms = fitted[0];
   per_operator = fitted[1];
@@ -165,6 +162,7 @@ OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<
   times.device = devices_[device];
   times.costs = costs;
   times.groups.assign(timed_group_count(), GroupTimes::unknown);
+  if (timed_[device].empty()) return times;
   std::vector<bool> is_known(operators_of_.size(), false), occurs(operators_.size(), false);
   std::vector<Index> measured;
   for (const Index network : known) {
@@ -187,27 +185,22 @@ OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<
   constexpr std::size_t fewest_networks = 3, fewest_operators = 20;
   if (measured.size() < fewest_networks || log_ms.size() < fewest_operators) return times;
   times.trees = operator_trees(rows, log_ms);
+  std::vector<double> ms(operators_.size(), 0);
   for (std::size_t o = 0; o < operators_.size(); ++o) {
+    if (!occurs[o]) continue;
     const std::size_t group = timed_group(operators_[o]);
-    if (occurs[o]) times.groups[group] = is_timed[group] ? GroupTimes::learned : GroupTimes::elsewhere;
+    times.groups[group] = is_timed[group] ? GroupTimes::learned : GroupTimes::elsewhere;
+    ms[o] = times.operator_ms(operators_[o], {});
   }
-  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(static_cast<Index>(measured.size()), 3);
-  Eigen::VectorXd ms(static_cast<Index>(operators_.size()));
-  for (std::size_t o = 0; o < operators_.size(); ++o) {
-    ms[static_cast<Index>(o)] = occurs[o] ? times.operator_ms(operators_[o], {}) : 0;
-  }
-  Eigen::VectorXd relative(static_cast<Index>(measured.size()));
-  for (Index i = 0; i < sums.rows(); ++i) {
-    const Index network = measured[static_cast<std::size_t>(i)];
+  std::vector<std::vector<double>> of_networks;
+  for (const Index network : measured) {
+    of_networks.emplace_back();
     for (const std::uint32_t operation : operators_of_[static_cast<std::size_t>(network)]) {
-      if (times.groups[timed_group(operators_[operation])] != GroupTimes::learned) continue;
-      sums(i, 0) += ms[operation];
-      sums(i, 1) += 1;
+      const bool learned = times.groups[timed_group(operators_[operation])] == GroupTimes::learned;
+      if (learned) of_networks.back().push_back(ms[operation]);
     }
-    sums(i, 2) = 1;
-    relative[i] = latency_ms[network] / median_ms;
   }
-  times.fit_networks(sums, relative);
+  times.fit_networks(of_networks, latency_ms(measured) / median_ms);
   return times;
 }
 

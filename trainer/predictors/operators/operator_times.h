@@ -9,6 +9,7 @@
 #include "datasets/pool/pool.h"
 #include "nasbench/graph/operator_specification.h"
 #include "nasbench/spaces/search_space.h"
+#include "trainer/predictors/operators/operator_groups.h"
 #include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer::operators {
@@ -46,14 +47,14 @@ struct OperatorTimes {
   /// What the features of an operator are to be multiplied with, so that their costs say what it was learned to take. 1
   /// where its group is unknown, and 0 where it has no time of its own.
   double efficiency(const nasbench::OperatorSpecification& operation, const Eigen::VectorXd& features) const;
-  /// Fits per_ms, per_operator and base to networks: `sums` are [networks, 3], the ms of a network's timed operators by
-  /// the trees, their number, and one; `relative` are the networks' latencies in units of the device's median.
-  void fit_networks(const Eigen::MatrixXd& sums, const Eigen::VectorXd& relative);
+  /// Fits per_ms, per_operator and base to networks: `ms` has what each of a network's timed operators takes by the
+  /// trees, `relative` are the networks' latencies in units of the device's median.
+  void fit_networks(const std::vector<std::vector<double>>& ms, const Eigen::VectorXd& relative);
 };
 
 /// The groups of operators that are timed alike: those of operator_groups.h, and pads, which stand there beside
 /// concatenations and which few runtimes execute on their own.
-std::size_t timed_group_count();
+constexpr std::size_t timed_group_count() { return operator_group_count() + 1; }
 std::string timed_group_name(std::size_t group);
 
 /// The number of an operator's group among these; timed_group_count() for one that moves no number.
@@ -62,7 +63,7 @@ std::size_t timed_group(const nasbench::OperatorSpecification& operation);
 std::string operator_key(nasbench::OperatorSpecification operation);
 
 constexpr double least_operator_ms = 1e-3;  ///< a clock tells no smaller times apart
-std::size_t tree_feature_count();
+constexpr std::size_t tree_feature_count() { return 12; }
 /// The operator's group and function, window, stride, channels, positions, arithmetic and bytes, as trees see them.
 std::vector<float> tree_features(const nasbench::OperatorSpecification& operation);
 /// Trees as OperatorTimes has them; `rows` has the features of each operator. `depth` is that of each; deeper ones
@@ -75,8 +76,7 @@ class OperatorMeasurements {
   /// Networks as latency_matrix() orders them.
   OperatorMeasurements(const datasets::Pool& pool, const std::vector<nasbench::Architecture>& networks);
 
-  /// Whether operators of the device were measured, and this program can learn from them (has_xgboost()).
-  bool has(std::size_t device) const;
+  /// Whether operators of any device were measured, and this program can learn from them (has_xgboost()).
   bool any() const;
   /// What operators take on a device, learned from those of the networks that `known` numbers and the device measured.
   /// `latency_ms` has the device's latency of each network, NaN where it has none; `costs` are its linear costs, in

@@ -3,7 +3,6 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -18,21 +17,19 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 constexpr Index any_size = -1;
 
-template <class Number>
-void put_as(Archive& archive, const std::string& name, const Eigen::MatrixXd& matrix) {
-  const Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = matrix.cast<Number>();
-  archive.put(name, to_array(std::vector<Number>(rows.data(), rows.data() + rows.size()), {rows.rows(), rows.cols()}));
-}
-
 void put(Archive& archive, const std::string& name, const Eigen::MatrixXd& matrix,
          Exactness exactness = Exactness::float64) {
-  (exactness == Exactness::float64 ? put_as<double> : put_as<float>)(archive, name, matrix);
+  const RowMajor rows = matrix;
+  const std::vector<double> values(rows.data(), rows.data() + rows.size());
+  const std::vector<std::int64_t> shape = {rows.rows(), rows.cols()};
+  archive.put(name, exactness == Exactness::float64
+                        ? to_array(values, shape)
+                        : to_array(std::vector<float>(values.begin(), values.end()), shape));
 }
 
-/// The matrix called `name`: of these sizes, every value finite and in [least, most].
+/// The matrix called `name`: of these sizes, every value in the range.
 Eigen::MatrixXd get(const Archive& archive, const std::string& name, Index rows, Index columns,
-                    double least = -std::numeric_limits<double>::max(),
-                    double most = std::numeric_limits<double>::max()) {
+                    Range range = any_number) {
   const std::vector<double> values = archive.numbers(name);
   const std::vector<std::int64_t>& shape = archive.shape(name);
   if (shape.size() != 2 || shape[0] * shape[1] != static_cast<std::int64_t>(values.size()) ||
@@ -40,28 +37,28 @@ Eigen::MatrixXd get(const Archive& archive, const std::string& name, Index rows,
     throw FormatError("array '" + name + "' has not the size that the features ask for");
   }
   for (const double value : values) {
-    if (std::isfinite(value) && value >= least && value <= most) continue;
+    if (value >= range.least && value <= range.most) continue;
     throw FormatError("array '" + name + "' holds " + shortest(value) + ", expected a finite number" +
-                      (least > -1e300 ? " of at least " + shortest(least) : ""));
+                      (range.least > any_number.least ? " of at least " + shortest(range.least) : ""));
   }
   return Eigen::Map<const RowMajor>(values.data(), shape[0], shape[1]);
 }
 
-/// Files of earlier versions lack it.
-ReachVariance reach_variance(const Archive& archive) {
-  const auto found = JsonField(archive).find("reach_variance");
-  return found ? ReachVariance{found->at("above").number(not_negative), found->at("below").number(not_negative)}
-               : ReachVariance{};
+/// The same where files of earlier versions lack it, or it is left out where it is empty.
+Eigen::MatrixXd get_if_any(const Archive& archive, const std::string& name, Index rows, Index columns,
+                           Range range = any_number) {
+  return archive.has(name) ? get(archive, name, rows, columns, range) : Eigen::MatrixXd(0, columns);
 }
 
-/// Likewise.
-double known_share(const Archive& archive) {
-  const auto found = JsonField(archive).find("known_share");
-  return found ? found->number({0, 1}) : 1;
+/// What a library or a posterior says of networks that are known, and of those of another size than all; files of
+/// earlier versions lack it.
+template <class Of>
+void get_variances(const JsonField& card, Of& of) {
+  if (const auto found = card.find("known_share")) of.known_share = found->number(share);
+  if (const auto found = card.find("reach_variance")) {
+    of.reach_variance = {found->at("above").number(not_negative), found->at("below").number(not_negative)};
+  }
 }
-
-/// Floor for numbers that are divided by.
-constexpr double smallest = 1e-300;
 
 void put_places(Archive& archive, const NetworkPlaces& places) {
   if (!places.compared()) return;
@@ -70,14 +67,10 @@ void put_places(Archive& archive, const NetworkPlaces& places) {
 }
 
 NetworkPlaces get_places(const Archive& archive, Index features) {
-  NetworkPlaces places;
-  if (!archive.card.contains("similarity")) return places;
-  const JsonField card = JsonField(archive).at("similarity");
-  places.length = card.at("length").number(positive);
-  places.scale = card.at("scale").number(positive);
-  places.noise = card.at("noise").number(positive);
-  places.typical_costs = get(archive, "similarity.typical_costs", features, 1);
-  return places;
+  const auto card = JsonField(archive).find("similarity");
+  if (!card) return {};
+  return {get(archive, "similarity.typical_costs", features, 1), card->at("length").number(positive),
+          card->at("scale").number(positive), card->at("noise").number(positive)};
 }
 
 }  // namespace
@@ -133,7 +126,7 @@ OperatorTimes get_operator_times(const Archive& archive, const JsonField& card, 
     times.groups[g] = found->text() == "learned" ? GroupTimes::learned : GroupTimes::elsewhere;
     if (found->text() != "learned" && found->text() != "elsewhere") found->fail("learned or elsewhere");
   }
-  times.costs = get(archive, name + ".costs", features, 1, 0);
+  times.costs = get(archive, name + ".costs", features, 1, not_negative);
   return times;
 }
 
@@ -157,7 +150,7 @@ FeatureMap get_features(const Archive& archive, const nasbench::NetworkSpace& sp
   if (!map.options.empty() && map.options != nasbench::search_space(space).decisions()) {
     throw FormatError("key 'features.decisions' does not fit the space " + std::string(space.name()));
   }
-  map.unit = get(archive, "features.unit", static_cast<Index>(map.raw.size()), 1, smallest);
+  map.unit = get(archive, "features.unit", static_cast<Index>(map.raw.size()), 1, positive);
   const JsonField field = JsonField(archive).at("features");
   if (const auto unmeasured = field.find("unmeasured")) map.unmeasured = unmeasured->texts(most_names);
   if (const auto unusual = field.find("unusual")) {  // earlier files say nothing of it
@@ -175,12 +168,11 @@ FeatureMap get_features(const Archive& archive, const nasbench::NetworkSpace& sp
 namespace {
 
 constexpr std::size_t most_kinds = 1000, most_groups = 1000;
-constexpr double most_error = 1e6, largest_log_cost = 700, largest_deviation = 100, largest_variance = 1e4;
+constexpr Range error_factor{1e-6, 1e6}, log_cost{-700, 700}, log_deviation{-100, 100}, log_covariance{-1e4, 1e4};
 
 /// A covariance called `name`, of which the file need only hold the lower half.
 Eigen::MatrixXd get_covariance(const Archive& archive, const std::string& name, Index size) {
-  Eigen::MatrixXd covariance =
-      get(archive, name, size, size, -largest_variance, largest_variance).selfadjointView<Eigen::Lower>();
+  Eigen::MatrixXd covariance = get(archive, name, size, size, log_covariance).selfadjointView<Eigen::Lower>();
   if (covariance.llt().info() != Eigen::Success) {
     throw FormatError("array '" + name + "' is no covariance: it is not positive definite");
   }
@@ -190,10 +182,9 @@ Eigen::MatrixXd get_covariance(const Archive& archive, const std::string& name, 
 void put_kinds(Archive& archive, const CostLibrary& library, Exactness exactness) {
   if (library.kinds.empty()) return;
   nlohmann::json names = nlohmann::json::array();
-  for (std::size_t k = 0; k < library.kinds.size(); ++k) {
-    const DeviceKind& kind = library.kinds[k];
+  for (const DeviceKind& kind : library.kinds) {
+    const std::string name = "kind" + std::to_string(names.size());
     names.push_back(kind.name);
-    const std::string name = "kind" + std::to_string(k);
     put(archive, name + ".log_costs", kind.log_costs, exactness);
     put(archive, name + ".covariance", kind.covariance, exactness);
     put(archive, name + ".residual", kind.residual, exactness);
@@ -211,13 +202,12 @@ std::vector<DeviceKind> get_kinds(const Archive& archive, Index features, Index 
     const std::string name = "kind" + std::to_string(kinds.size());
     DeviceKind kind;
     kind.name = of_kind.text();
-    kind.log_costs = get(archive, name + ".log_costs", features, 1, -largest_log_cost, largest_log_cost);
+    kind.log_costs = get(archive, name + ".log_costs", features, 1, log_cost);
     kind.covariance = get_covariance(archive, name + ".covariance", features);
-    kind.residual = get(archive, name + ".residual", networks, 1, -largest_deviation, largest_deviation);
-    kind.residual_factor =
-        get(archive, name + ".residual_factor", networks, any_size, -largest_deviation, largest_deviation);
+    kind.residual = get(archive, name + ".residual", networks, 1, log_deviation);
+    kind.residual_factor = get(archive, name + ".residual_factor", networks, any_size, log_deviation);
     if (archive.has(name + ".errors")) {  // files of earlier versions lack it
-      const Eigen::VectorXd errors = get(archive, name + ".errors", 2, 1, 1 / most_error, most_error);
+      const Eigen::VectorXd errors = get(archive, name + ".errors", 2, 1, error_factor);
       kind.log_rms = errors[0];
       kind.error_scale = errors[1];
     }
@@ -256,7 +246,7 @@ std::vector<NetworkGroup> get_groups(const Archive& archive, Index networks) {
       const std::string name = "group" + std::to_string(groups.size()) + ".kind" + std::to_string(group.kinds.size());
       DeviceKind kind;
       kind.name = of_kind.text();
-      kind.log_costs = get(archive, name + ".log_latency", size, 1, -largest_log_cost, largest_log_cost);
+      kind.log_costs = get(archive, name + ".log_latency", size, 1, log_cost);
       kind.covariance = get_covariance(archive, name + ".covariance", size);
       group.kinds.push_back(std::move(kind));
     }
@@ -294,61 +284,56 @@ void put_library(Archive& archive, const CostLibrary& library, Exactness exactne
 
 CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   const auto features = static_cast<Index>(map.shared_features());
+  const JsonField card(archive);
   CostLibrary library;
   library.operator_features = map.operator_features();
-  library.alike = JsonField(archive).at("alike").number(positive);
+  library.alike = card.at("alike").number(positive);
   library.costs = get(archive, "library.costs", any_size, features);
   const Index devices = library.costs.rows();
   if (devices == 0) throw FormatError("array 'library.costs' has no device");
-  if (const auto blocks = JsonField(archive).find("library_blocks")) {
-    for (const JsonField& block : blocks->list(static_cast<std::size_t>(devices))) {
-      library.block.push_back(
-          static_cast<std::size_t>(block.whole_number(0, static_cast<std::int64_t>(map.learned.size()))));
+  if (const auto blocks = card.find("library_blocks")) {
+    const auto most = static_cast<std::int64_t>(map.learned.size());
+    for (const JsonField& block : blocks->list(library.devices())) {
+      library.block.push_back(static_cast<std::size_t>(block.whole_number(0, most)));
     }
-    if (static_cast<Index>(library.block.size()) != devices) blocks->fail("one number for each device");
+    if (library.block.size() != library.devices()) blocks->fail("one number for each device");
   }
-  if (const auto unmeasured = JsonField(archive).find("unmeasured_groups")) {
-    for (const JsonField& groups : unmeasured->list(static_cast<std::size_t>(devices))) {
+  if (const auto unmeasured = card.find("unmeasured_groups")) {
+    for (const JsonField& groups : unmeasured->list(library.devices())) {
       library.unmeasured.push_back(groups.texts(most_names));
     }
-    if (static_cast<Index>(library.unmeasured.size()) != devices) unmeasured->fail("one list for each device");
+    if (library.unmeasured.size() != library.devices()) unmeasured->fail("one list for each device");
   }
-  if (archive.has("library.known_costs"))
-    library.known_costs = get(archive, "library.known_costs", devices, features, 0);
-  library.median_ms = get(archive, "library.median_ms", devices, 1, smallest);
-  library.log_rms = get(archive, "library.log_rms", devices, 1, 0);
-  library.differences = get(archive, "library.differences", devices, devices, 0);
+  library.known_costs = get_if_any(archive, "library.known_costs", devices, features, not_negative);
+  library.median_ms = get(archive, "library.median_ms", devices, 1, positive);
+  library.log_rms = get(archive, "library.log_rms", devices, 1, not_negative);
+  library.differences = get(archive, "library.differences", devices, devices, not_negative);
   library.places = get_places(archive, features);
   if (!library.places.compared()) return library;
   library.known = get(archive, "library.known", any_size, features + 1);
-  if (library.known.rows() == 0) throw FormatError("array 'library.known' has no network");
-  library.known_weights = get(archive, "library.known_weights", library.known.rows(), devices);
-  if (archive.has("library.sizes")) library.sizes = get(archive, "library.sizes", devices, 2);
   const Index known = library.known.rows();
-  if (archive.has("library.network_growth"))
-    library.network_growth = get(archive, "library.network_growth", known, 1, 0);
-  if (archive.has("library.device_growth"))
-    library.device_growth = get(archive, "library.device_growth", devices, 1, 0);
+  if (known == 0) throw FormatError("array 'library.known' has no network");
+  library.known_weights = get(archive, "library.known_weights", known, devices);
+  library.sizes = get_if_any(archive, "library.sizes", devices, 2);
+  library.network_growth = get_if_any(archive, "library.network_growth", known, 1, not_negative);
+  library.device_growth = get_if_any(archive, "library.device_growth", devices, 1, not_negative);
   if (const double fitted = library.residual_variance(); fitted > 0) {
-    library.residual_factor = JsonField(archive).at("residual_variance").number(not_negative) / fitted;
+    library.residual_factor = card.at("residual_variance").number(not_negative) / fitted;
   }
-  library.known_share = known_share(archive);
-  library.reach_variance = reach_variance(archive);
-  if (archive.has("library.error_scale"))
-    library.error_scale = get(archive, "library.error_scale", any_size, 1, 1 / most_error, most_error);
-  library.kinds = get_kinds(archive, features, library.known.rows());
+  get_variances(card, library);
+  library.error_scale = get_if_any(archive, "library.error_scale", any_size, 1, error_factor);
+  library.kinds = get_kinds(archive, features, known);
   if (library.kinds.empty()) return library;
   library.scale = feature_scale(map);
-  library.groups = get_groups(archive, library.known.rows());
+  library.groups = get_groups(archive, known);
   return library;
 }
 
 void put_posterior(Archive& archive, const CostPosterior& posterior) {
   const auto count = static_cast<Index>(posterior.components.size());
-  Eigen::MatrixXd costs(count, posterior.spread_ms.rows()), described(count, 3);
+  Eigen::MatrixXd described(count, 3);
   for (Index c = 0; c < count; ++c) {
     const CostComponent& component = posterior.components[static_cast<std::size_t>(c)];
-    costs.row(c) = component.costs_ms;
     described.row(c) << static_cast<double>(component.entry), component.noise, component.weight;
   }
   archive.card["floor_ms"] = posterior.floor_ms;
@@ -357,7 +342,7 @@ void put_posterior(Archive& archive, const CostPosterior& posterior) {
   archive.card["reach_variance"] = {{"above", posterior.reach_variance.above},
                                     {"below", posterior.reach_variance.below}};
   put(archive, "components", described);
-  put(archive, "components.costs_ms", costs);
+  put(archive, "components.costs_ms", posterior.all_costs_ms().leftCols(count).transpose());
   put(archive, "spread_ms", posterior.spread_ms);
   put(archive, "rest_ms2", posterior.rest_ms2);
   if (posterior.least_costs_ms.size() > 0) put(archive, "least_costs_ms", posterior.least_costs_ms);
@@ -369,10 +354,11 @@ void put_posterior(Archive& archive, const CostPosterior& posterior) {
 }
 
 CostPosterior get_posterior(const Archive& archive, const FeatureMap& map) {
-  const auto features = static_cast<Index>(map.features());
+  const auto features = static_cast<Index>(map.features()), shared = static_cast<Index>(map.shared_features());
+  const JsonField card(archive);
   CostPosterior posterior;
-  posterior.floor_ms = JsonField(archive).at("floor_ms").number(positive);
-  const Eigen::MatrixXd described = get(archive, "components", any_size, 3, 0);
+  posterior.floor_ms = card.at("floor_ms").number(positive);
+  const Eigen::MatrixXd described = get(archive, "components", any_size, 3, not_negative);
   const Eigen::MatrixXd costs = get(archive, "components.costs_ms", described.rows(), features);
   if (described.rows() == 0) throw FormatError("array 'components' is empty");
   if (std::abs(described.col(2).sum() - 1) > 1e-6) throw FormatError("the weights of 'components' do not sum to 1");
@@ -382,18 +368,16 @@ CostPosterior get_posterior(const Archive& archive, const FeatureMap& map) {
         {static_cast<std::size_t>(described(c, 0)), described(c, 1), described(c, 2), costs.row(c)});
   }
   posterior.spread_ms = get(archive, "spread_ms", features, any_size);
-  posterior.rest_ms2 = get(archive, "rest_ms2", features, 1, 0);
-  if (archive.has("least_costs_ms")) posterior.least_costs_ms = get(archive, "least_costs_ms", features, 1, 0);
-  const auto shared = static_cast<Index>(map.shared_features());
+  posterior.rest_ms2 = get(archive, "rest_ms2", features, 1, not_negative);
+  posterior.least_costs_ms = get_if_any(archive, "least_costs_ms", features, 1, not_negative);
   posterior.places = get_places(archive, shared);
   posterior.calibration = get_calibration(archive);
   if (!posterior.places.compared()) return posterior;
   posterior.anchors = get(archive, "anchors", any_size, shared + 1);
   if (posterior.anchors.rows() == 0) throw FormatError("array 'anchors' has no network");
   posterior.anchor_weights = get(archive, "anchors.weights", posterior.anchors.rows(), 1);
-  posterior.residual_variance = JsonField(archive).at("residual_variance").number(not_negative);
-  posterior.known_share = known_share(archive);
-  posterior.reach_variance = reach_variance(archive);
+  posterior.residual_variance = card.at("residual_variance").number(not_negative);
+  get_variances(card, posterior);
   return posterior;
 }
 

@@ -2,8 +2,6 @@
 
 #include "nasbench/spaces/network_space.h"
 #include "trainer/core/archive.h"
-#include "trainer/predictors/operators/cost_features.h"
-#include "trainer/predictors/operators/cost_library.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 
 namespace tenshot::trainer::operators {

@@ -13,53 +13,43 @@
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/pool_archive.h"
-#include "trainer/core/space_card.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/operators/cost_calibration.h"
-#include "trainer/predictors/operators/costs_prior.h"
-#include "trainer/predictors/operators/knowledge_growth.h"
+#include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/operators/known_device.h"
 #include "trainer/predictors/operators/operator_explanation.h"
 #include "trainer/predictors/operators/operators_archive.h"
 #include "trainer/predictors/operators/operators_predictor.h"
-#include "trainer/predictors/operators/own_entry.h"
+#include "trainer/predictors/operators/own_operators.h"
 #include "trainer/predictors/operators/pool_costs.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 
 namespace tenshot::trainer {
+namespace operators {
 namespace {
 
-using operators::CostLibrary;
-using operators::DeviceKind;
-using operators::FeatureMap;
-
-/// What a model of this kind has learned.
 struct Learned {
   FeatureMap map;
   CostLibrary library;
   IntervalCalibration calibration;
-  std::uint64_t seed = 0;
-  operators::PosteriorOptions options;
+  OperatorsSettings settings;
 };
 
-class OperatorsModel : public ModelOfPool {
+class OperatorsModel : public PoolModel {
  public:
-  /// `knowledge` is what a model says whose pool has no rows.
   OperatorsModel(datasets::Pool pool, Learned learned, std::optional<Knowledge> knowledge = std::nullopt)
-      : ModelOfPool(std::move(pool), "operators", std::move(knowledge)), learned_(std::move(learned)) {}
+      : PoolModel(std::move(pool), "operators", std::move(knowledge)), learned_(std::move(learned)) {}
 
-  Archive to_archive() const override {
-    Archive archive = ModelOfPool::to_archive();
-    archive.card["seed"] = learned_.seed;
-    archive.card["settings"] = option_json(learned_.options);
+  void put_learned(Archive& archive) const override {
+    archive.card["seed"] = learned_.settings.seed;
+    archive.card["settings"] = option_json(learned_.settings.posterior);
     for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
       archive.card["scores"]["log_rms"][pool_.devices[d].id] = learned_.library.log_rms[static_cast<Eigen::Index>(d)];
     }
-    operators::put_features(archive, learned_.map);
-    operators::put_library(archive, learned_.library,
-                           knowledge_ ? operators::Exactness::float32 : operators::Exactness::float64);
+    put_features(archive, learned_.map);
+    put_library(archive, learned_.library, knowledge_ ? Exactness::float32 : Exactness::float64);
     put_calibration(archive, learned_.calibration);
-    return archive;
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
@@ -68,24 +58,26 @@ class OperatorsModel : public ModelOfPool {
     throw Error("tenshot-predict does not adapt; take tenshot adapt");
 #else
     require_measurements(set, kind());
-    const std::vector<std::size_t> entries = entries_for(options.like);
+    const std::vector<std::size_t> entries = options.like.empty()
+                                                 ? numbers_below(pool_.devices.size())
+                                                 : datasets::settings_of(pool_, device_named(pool_, options.like));
     FeatureMap map = learned_.map;
     CostLibrary library = learned_.library;
-    operators::PosteriorOptions assumed = learned_.options;
+    PosteriorOptions assumed = learned_.settings.posterior;
     if (!options.like.empty()) {
-      library = operators::with_devices(library, entries);
+      library = with_devices(library, entries);
       library.kinds.clear();
       library.groups.clear();
       assumed.closeness = datasets::nearer_half(assumed.closeness);
     }
-    const operators::OwnEntry own = operators::add_own_entry(map, library, pool_, set, assumed);
-    operators::AdaptationFeatures features = operators::adaptation_features(map, *pool_.space, set);
+    const OwnEntry own = add_own_entry(map, library, pool_, set, assumed);
+    AdaptationFeatures features = adaptation_features(map, *pool_.space, set);
     const bool has_own = own.profiled > 0;
-    features.said = operators::said_runtime(pool_, set.runtime, entries);
+    features.said = said_runtime(pool_, set.runtime, entries);
     if (!set.runtime.empty()) features.said.of_entry.resize(library.devices(), true);  // itself
-    operators::CostPosterior posterior = has_own ? operators::adapt_beside_own(library, features, own.profiled, assumed)
-                                                 : operators::adapt(library, features, assumed);
-    posterior.calibration = operators::calibration_of(library, posterior, learned_.calibration);
+    CostPosterior posterior = has_own ? adapt_beside_own(library, features, own.profiled, assumed)
+                                      : operators::adapt(library, features, assumed);
+    posterior.calibration = calibration_of(library, posterior, learned_.calibration);
     nlohmann::json card = predictor_card(*this, set, options.seed);
     std::vector<std::string> devices;
     for (const std::size_t entry : entries) devices.push_back(pool_.devices[entry].id);
@@ -95,34 +87,35 @@ class OperatorsModel : public ModelOfPool {
     std::set<std::string> measured;
     for (const Architecture& architecture : set.architectures) {
       names.push_back(pool_.space->format(architecture));
-      measured.merge(operators::unusual_operators(*pool_.space, architecture));
+      measured.merge(unusual_operators(*pool_.space, architecture));
     }
-    operators::tell_measured(map, std::move(measured));
+    tell_measured(map, std::move(measured));
     put_explanation(card, get_quantity(card), own.told);
-    put_explanation(card, get_quantity(card), operators::explanation_lines(posterior, map, features, devices, names));
+    put_explanation(card, get_quantity(card), explanation_lines(posterior, map, features, devices, names));
     widen_by_fleet(posterior, set);
     return predictor_of(std::move(map), std::move(posterior), std::move(card));
 #endif
   }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
-    return operators::latencies_of_pool(learned_.map, learned_.library, *pool_.space, architectures);
+    return latencies_of_pool(learned_.map, learned_.library, *pool_.space, architectures);
   }
 
   std::shared_ptr<const PlanningPrior> planning_prior() const override {
-    return operators::planning_prior(pool_, learned_.map, learned_.library, learned_.options);
+    return operators::planning_prior(pool_, learned_.map, learned_.library, learned_.settings.posterior);
   }
 
   OwnFits own_fits() const override {
-    return knowledge_ ? knowledge_->own_fits : operators::own_fits(pool_, learned_.library, learned_.options);
+    return knowledge_ ? knowledge_->own_fits
+                      : operators::own_fits(pool_, learned_.library, learned_.settings.posterior);
   }
 
 #ifndef TENSHOT_PREDICT_ALONE
   std::unique_ptr<PoolModel> without_rows(std::vector<KnowledgeSource> sources) const override {
     Knowledge knowledge = make_knowledge(pool_, std::move(sources), own_fits());
     Learned learned = learned_;
-    operators::keep_common_residuals(learned.library);
-    operators::drop_medians(learned.map, learned.library);
+    keep_common_residuals(learned.library);
+    drop_medians(learned.map, learned.library);
     return std::make_unique<OperatorsModel>(identities_of(pool_), std::move(learned), std::move(knowledge));
   }
 
@@ -135,45 +128,40 @@ class OperatorsModel : public ModelOfPool {
     datasets::Pool identities = joined_identities(pool_, pool);
     Knowledge knowledge =
         grown_knowledge(*knowledge_, pool, std::move(sources),
-                        operators::grown_fits(learned_.map, learned_.library, pool, learned_.options));
+                        grown_fits(learned_.map, learned_.library, pool, learned_.settings.posterior));
     Learned learned = learned_;
-    operators::grow(learned.map, learned.library, pool, learned_.options);
-    operators::drop_medians(learned.map, learned.library);
+    grow(learned.map, learned.library, pool, learned_.settings.posterior);
+    drop_medians(learned.map, learned.library);
     return std::make_unique<OperatorsModel>(std::move(identities), std::move(learned), std::move(knowledge));
   }
 #endif
 
   std::unique_ptr<Predictor> known_device(const std::string& id) const override {
     const std::size_t device = device_named(pool_, id);
-    const operators::CostPrior prior = operators::cost_priors(learned_.library, learned_.options, device).front();
-    operators::CostPosterior posterior = operators::known_posterior(
-        learned_.library, device, prior, static_cast<Eigen::Index>(learned_.map.features()), learned_.options);
+    CostPosterior posterior =
+        known_posterior(learned_.library, device, learned_.map.features(), learned_.settings.posterior);
     const OwnFits fits = own_fits();
     posterior.calibration = own_calibration(fits, device);
-    nlohmann::json card = predictor_card(*this, {}, learned_.seed);
-    card["known_device"] = id;
-    put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
+    nlohmann::json card = known_device_card(*this, fits, device, learned_.settings.seed);
     FeatureMap map = learned_.map;
     if (!learned_.library.unmeasured.empty()) map.unmeasured = learned_.library.unmeasured[device];
-    if (pool_.devices[device].precision == "int8") map.unusual.erase(operators::of_8_bits);
+    if (pool_.devices[device].precision == "int8") map.unusual.erase(of_8_bits);
     return predictor_of(std::move(map), std::move(posterior), std::move(card));
   }
 
  private:
-  /// The entries of the library that are a prior: all, or those of the device-runtime `like` and its other settings.
-  std::vector<std::size_t> entries_for(const std::string& like) const {
-    if (!like.empty()) return datasets::settings_of(pool_, device_named(pool_, like));
-    return numbers_below(pool_.devices.size());
-  }
-
-  std::unique_ptr<Predictor> predictor_of(FeatureMap map, operators::CostPosterior posterior,
-                                          nlohmann::json card) const {
-    operators::drop_unused_blocks(map, posterior);
+  std::unique_ptr<Predictor> predictor_of(FeatureMap map, CostPosterior posterior, nlohmann::json card) const {
+    drop_unused_blocks(map, posterior);
     return std::make_unique<OperatorsPredictor>(*pool_.space, std::move(map), std::move(posterior), std::move(card));
   }
 
   Learned learned_;
 };
+
+}  // namespace
+}  // namespace operators
+
+namespace {
 
 const Declaration<OperatorsSettings> operators_options({
     {"posterior", &OperatorsSettings::posterior, Allowed(), "What adaptation assumes and no measurement tells it."},
@@ -186,46 +174,43 @@ const Declaration<OperatorsSettings>& declared(const OperatorsSettings&) { retur
 
 std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, const OperatorsSettings& settings) {
   require_valid(settings);
-  const operators::LibraryOptions library_options = operators::library_options(pool, settings.posterior);
-  operators::FittedPool fitted = operators::fit_pool(pool, library_options);
+  operators::FittedPool fitted = operators::fit_pool(pool, settings.posterior);
   operators::CalibrationOptions options;
   options.seed = settings.seed;
   operators::LearnOperators learn;
   if (!fitted.map.learned.empty()) {
-    learn = [&](CostLibrary& library, const std::vector<Eigen::Index>& known,
+    learn = [&](operators::CostLibrary& library, const std::vector<Eigen::Index>& known,
                 const std::vector<Eigen::Index>& devices) {
-      const FeatureMap map = fitted.learn(known, library, devices);
+      const operators::FeatureMap map = fitted.learn(known, library, devices);
       return operators::feature_table(map, *pool.space, fitted.networks).rows();
     };
   }
-  operators::Calibration calibration = operators::calibrate(fitted.numbers, fitted.library, datasets::families_of(pool),
-                                                            library_options, settings.posterior, options, learn);
-  operators::apply(calibration, fitted.library);
-  return std::make_unique<OperatorsModel>(
-      pool, Learned{std::move(fitted.map), std::move(fitted.library), std::move(calibration.intervals), settings.seed,
-                    settings.posterior});
+  IntervalCalibration calibration = operators::calibrate(fitted.numbers, fitted.library, datasets::families_of(pool),
+                                                         fitted.options, settings.posterior, options, learn);
+  return std::make_unique<operators::OperatorsModel>(
+      pool, operators::Learned{std::move(fitted.map), std::move(fitted.library), std::move(calibration), settings});
 }
 
 std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
-  FeatureMap map = operators::get_features(archive, *pool.space);
-  CostLibrary library = operators::get_library(archive, map);
+  operators::FeatureMap map = operators::get_features(archive, *pool.space);
+  operators::CostLibrary library = operators::get_library(archive, map);
   if (library.devices() != pool.devices.size()) {
     throw FormatError("array 'library.costs' has " + std::to_string(library.devices()) + " devices, the pool has " +
                       std::to_string(pool.devices.size()));
   }
   const JsonField card(archive);
-  operators::PosteriorOptions options;
-  if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
+  OperatorsSettings settings;
+  if (const auto kept = card.find("settings")) settings.posterior = read_settings(declared(settings.posterior), *kept);
+  settings.seed = seed_of(card);
   IntervalCalibration calibration = get_calibration(archive);
-  return std::make_unique<OperatorsModel>(
-      std::move(pool), Learned{std::move(map), std::move(library), std::move(calibration), seed_of(card), options},
+  return std::make_unique<operators::OperatorsModel>(
+      std::move(pool), operators::Learned{std::move(map), std::move(library), std::move(calibration), settings},
       get_knowledge(archive));
 }
 
 std::unique_ptr<Predictor> load_operators_predictor(const Archive& archive) {
-  const NetworkSpace& space = get_space(archive.card);
-  return std::make_unique<OperatorsPredictor>(space, archive);
+  return std::make_unique<OperatorsPredictor>(archive);
 }
 
 }  // namespace tenshot::trainer

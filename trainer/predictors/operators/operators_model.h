@@ -9,7 +9,6 @@
 
 namespace tenshot::trainer {
 
-/// What training `operators` can be told.
 struct OperatorsSettings {
   operators::PosteriorOptions posterior;
   std::uint64_t seed = 1;

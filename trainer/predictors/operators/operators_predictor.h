@@ -2,12 +2,10 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "datasets/tables/quantity.h"
 #include "trainer/core/predictor.h"
-#include "trainer/core/quantity_card.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 
 namespace tenshot::trainer {
@@ -16,37 +14,52 @@ namespace tenshot::trainer {
 class OperatorsPredictor : public Predictor {
  public:
   OperatorsPredictor(const NetworkSpace& space, operators::FeatureMap map, operators::CostPosterior posterior,
-                     nlohmann::json card);
-  /// Throws FormatError.
-  OperatorsPredictor(const NetworkSpace& space, const Archive& archive);
+                     nlohmann::json card)
+      : Predictor(std::move(card)), space_(&space), map_(std::move(map)), posterior_(std::move(posterior)) {}
+  /// Throws what get_space() throws, and FormatError.
+  explicit OperatorsPredictor(const Archive& archive);
 
-  std::string_view kind() const override { return "operators"; }
   const NetworkSpace& space() const override { return *space_; }
-  datasets::Quantity quantity() const override { return get_quantity(card_); }
   bool has_intervals() const override { return true; }
   /// Throws InputError unless `confidence` is in (0, 1).
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
   Predictions predict_as_unlike(const std::vector<Architecture>& architectures, double confidence) const override;
   std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>& architectures) const override;
-  Archive to_archive() const override;
+  /// In a space whose options combine a formula of their one-hot encoding, where one that holds probabilities gives the
+  /// latency of the expected operators; of networks by name one of the sums over their operators and
+  /// unknown_deviations().
   ExportedFormula formula() const override;
-  nlohmann::json to_document() const override;
   std::vector<Remark> explanation() const override;
   std::vector<PartCost> operator_costs(const std::vector<Architecture>& typical) const override;
   std::vector<PartCost> network_costs(const Architecture& architecture) const override;
-  std::optional<double> measurement_noise() const override;
   std::optional<PlanningView> uncertainty(const std::vector<Architecture>& candidates) const override;
+
+  /// The standard deviation of log latency that unknown operators add to a network, whose log latency is expected to be
+  /// `share` longer by them: they may well cost so many times as much (experiments/search/unseen_groups.md).
+  static double unknown_deviation(double share, double times = 3);
 
   const operators::FeatureMap& features() const { return map_; }
   const operators::CostPosterior& posterior() const { return posterior_; }
 
+ protected:
+  void put_weights(Archive& archive) const override;
+  nlohmann::json numbers() const override;
+
  private:
+  operators::FeatureTable table(const std::vector<Architecture>& architectures,
+                                operators::UnknownOperators unknown = operators::UnknownOperators::stand_in) const {
+    return operators::feature_table(map_, *space_, architectures, unknown);
+  }
   LogLatency log_latency(const std::vector<Architecture>& architectures, bool unlike = false) const;
+  /// The standard deviation of log latency that operators unknown to the pool add, one for each network: all that they
+  /// may well take, and at least 10 %; 0 where all operators are known. Of a known device, whose own networks say how
+  /// wide intervals are, also what any feature has of a network beyond what it has of all that the pool knows: that may
+  /// well cost four times more.
+  Eigen::VectorXd unknown_deviations(const std::vector<Architecture>& architectures) const;
 
   const NetworkSpace* space_;
   operators::FeatureMap map_;
   operators::CostPosterior posterior_;
-  nlohmann::json card_;
 };
 
 }  // namespace tenshot::trainer

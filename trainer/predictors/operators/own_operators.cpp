@@ -1,25 +1,145 @@
 #include "trainer/predictors/operators/own_operators.h"
 
-#include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
 
 #include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
+#include "nasbench/support/numbers_below.h"
+#include "trainer/core/nnls.h"
+#include "trainer/predictors/operators/known_device.h"
 #include "trainer/predictors/operators/operator_times.h"
+#include "trainer/predictors/operators/pool_costs.h"
+#include "trainer/predictors/posterior/latency_solver.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
+using Eigen::Index;
 using nasbench::OperatorSpecification;
 
 std::pair<std::size_t, std::string> kind_of(const OperatorSpecification& operation) {
   return {timed_group(operation), std::string(nasbench::name(operation.kind)) + operation.name};
 }
 
-/// Times by operator; the first key is a network's name, empty where a time is of no network.
-using Times = std::unordered_map<std::string, std::unordered_map<std::string, std::vector<double>>>;
+/// min Σ (features · c − t)² / (t + t̄)² + pull² Σ ((c − typical) / (typical + floor))² over c ≥ 0, where t is what an
+/// operator takes, in units of `unit_ms`: groups that were not timed cost what is typical.
+Eigen::VectorXd linear_costs(const FeatureMap& shared, const OwnOperators& own, const Eigen::VectorXd& typical,
+                             double unit_ms) {
+  constexpr double pull = 0.3, floor = 1e-3;
+  const auto width = static_cast<Index>(shared.operator_features());
+  const auto count = static_cast<Index>(own.operators.size());
+  Eigen::MatrixXd a(count + width, width);
+  Eigen::VectorXd b(count + width);
+  for (Index o = 0; o < count; ++o) {
+    a.row(o) = features_of_operator(shared, own.operators[static_cast<std::size_t>(o)]).head(width);
+    b[o] = own.latency_ms[static_cast<std::size_t>(o)] / unit_ms;
+  }
+  const Eigen::VectorXd weight = (b.head(count).array() + b.head(count).mean()).inverse();
+  a.topRows(count) = weight.asDiagonal() * a.topRows(count);
+  b.head(count) = weight.cwiseProduct(b.head(count));
+  const Eigen::VectorXd towards = pull * (typical.head(width).array() + floor).inverse();
+  a.bottomRows(width) = towards.asDiagonal();
+  b.tail(width) = towards.cwiseProduct(typical.head(width));
+  Eigen::VectorXd costs = Eigen::VectorXd::Zero(typical.size());
+  costs.head(width) = non_negative_least_squares(a, b);
+  return costs;
+}
+
+/// Trees of how far operators take longer than their linear costs.
+TreeEnsemble trees_beside(const OperatorTimes& times, const FeatureMap& shared,
+                          const std::vector<OperatorSpecification>& operators, const std::vector<double>& ms) {
+  std::vector<float> rows;
+  std::vector<double> beside;
+  for (std::size_t o = 0; o < operators.size(); ++o) {
+    const double log_linear = times.log_linear(features_of_operator(shared, operators[o]));
+    const std::vector<float> row = tree_features(operators[o]);
+    rows.insert(rows.end(), row.begin(), row.end());
+    rows.push_back(static_cast<float>(log_linear));
+    beside.push_back(std::log(ms[o] + least_operator_ms) - log_linear);
+  }
+  constexpr int depth = 8;  // they learn what has no noise
+  return operator_trees(rows, beside, depth);
+}
+
+/// Which operators are timed, what they cost as a line and by trees, which learn what `others` take, and what is
+/// between their sums and the latencies. `features` are those of the measured networks. The unit is the latency of a
+/// network that is typical of the pool.
+OperatorTimes learned_times(const FeatureMap& shared, const CostLibrary& library, const nasbench::NetworkSpace& space,
+                            const AdaptationSet& set, const Eigen::MatrixXd& features, const OwnOperators& own,
+                            const std::vector<OperatorSpecification>& others, const std::vector<double>& ms) {
+  const Eigen::VectorXd typical = library.costs.transpose() * representation(library);
+  const Eigen::VectorXd relative = features * typical;
+  const Eigen::Map<const Eigen::VectorXd> latency_ms(set.latency_ms.data(), relative.size());
+  const Eigen::ArrayXd ratios = latency_ms.array() / relative.array().max(smallest_relative);
+  OperatorTimes times;
+  times.device = "this device";
+  times.unit_ms = median({ratios.data(), ratios.data() + ratios.size()});
+  times.costs = linear_costs(shared, own, typical, times.unit_ms);
+  times.groups.assign(timed_group_count(), GroupTimes::unknown);
+  for (const auto& [kind, count] : own.occurrences) {
+    GroupTimes& group = times.groups[kind.first];
+    if (group != GroupTimes::learned) group = count.second > 0 ? GroupTimes::learned : GroupTimes::elsewhere;
+  }
+  times.trees = trees_beside(times, shared, others, ms);
+  std::vector<std::vector<double>> of_networks;
+  for (const nasbench::Architecture& network : set.architectures) {
+    of_networks.emplace_back();
+    for (const OperatorSpecification& operation : space.operator_list(network)) {
+      const std::size_t group = timed_group(operation);
+      if (group == timed_group_count() || times.groups[group] != GroupTimes::learned) continue;
+      of_networks.back().push_back(times.operator_ms(operation, features_of_operator(shared, operation)));
+    }
+  }
+  times.fit_networks(of_networks, latency_ms / times.unit_ms);
+  times.costs[0] = std::max(times.base, 1e-3);
+  return times;
+}
+
+/// Appends an entry whose costs are those of `times`. `features` are those of the measured networks.
+void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, const Eigen::MatrixXd& features) {
+  const auto devices = static_cast<Index>(library.devices());
+  library.block.resize(library.devices(), 0);
+  append(times.costs.transpose(), library.costs);
+  append(Eigen::VectorXd::Constant(1, times.unit_ms), library.median_ms);
+  append(Eigen::VectorXd::Constant(1, library.log_rms.mean()), library.log_rms);
+  Eigen::MatrixXd differences = profile_differences(features, library.costs);
+  differences.topLeftCorner(devices, devices) = library.differences;
+  library.differences = std::move(differences);
+  map.learned.push_back(std::move(times));
+  library.block.push_back(map.learned.size());
+  if (!library.places.compared()) return;
+  library.known_weights.conservativeResize(Eigen::NoChange, devices + 1);
+  library.known_weights.col(devices).setZero();
+}
+
+/// How far a measured network's latency is from what the others let expect of it: the standard deviation of log
+/// latency, by the median over some ten of the networks, each left out in turn; 0 of fewer than three.
+double error_left_out(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
+  const Index count = set.features.rows();
+  if (count < 3) return 0;
+  std::vector<double> errors;
+  for (Index n = 0; n < count; n += std::max<Index>(count / 10, 1)) {
+    AdaptationFeatures part = set;
+    part.features.middleRows(n, count - n - 1) = set.features.bottomRows(count - n - 1);
+    part.features.conservativeResize(count - 1, Eigen::NoChange);
+    part.latency_ms.erase(part.latency_ms.begin() + n);
+    const LogLatency expected = predict(adapt(library, part, options), table_of(set.features.row(n)));
+    errors.push_back(std::abs(expected.mean[0] - std::log(set.latency_ms[static_cast<std::size_t>(n)])));
+  }
+  return median(errors) / 0.6745;  // the median of a normal error whose deviation is one
+}
+
+/// Makes it a part of a mixture that has this share: what is linear in the weights is multiplied with it.
+void weigh(CostPosterior& posterior, double share) {
+  for (CostComponent& component : posterior.components) component.weight *= share;
+  posterior.spread_ms *= std::sqrt(share);
+  posterior.rest_ms2 *= share;
+  posterior.least_costs_ms *= share;
+  posterior.anchor_weights *= share;
+}
 
 }  // namespace
 
@@ -30,7 +150,8 @@ double OwnOperators::timed_share(const OperatorSpecification& operation) const {
 }
 
 OwnOperators own_operators(const nasbench::NetworkSpace& space, const AdaptationSet& set) {
-  Times times;
+  // By network, whose name is empty where a time is of none, and operator.
+  std::unordered_map<std::string, std::unordered_map<std::string, std::vector<double>>> times;
   for (const datasets::OperatorLatency& row : set.operator_latencies) {
     times[row.network][operator_key(row.operation)].push_back(row.latency_ms);
   }
@@ -97,6 +218,58 @@ std::string contradiction(const OwnOperators& own, const OperatorSums& sums) {
            " from one network to the next; are they of one device?";
   }
   return {};
+}
+
+OwnEntry add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, const AdaptationSet& set,
+                       const PosteriorOptions& options) {
+  if (set.operator_latencies.empty()) return {};
+  const auto left_out = [](const std::string& reason) {
+    return OwnEntry{0, {{"the times of operators are not used: " + reason, true}}};
+  };
+  const nasbench::NetworkSpace& space = *pool.space;
+  if (space.search_space() != nullptr) return left_out("networks of this space are sums of decisions");
+  if (!has_xgboost()) return left_out("this program was built without XGBoost (libxgboost-dev)");
+  const OwnOperators own = own_operators(space, set);
+  const OperatorSums sums = operator_sums(own, set);
+  if (const std::string reason = contradiction(own, sums); !reason.empty()) return left_out(reason);
+  const std::vector<OperatorSpecification> others = operators_to_learn(pool, own);
+  const Eigen::VectorXd costs_ms = adapt(library, adaptation_features(map, space, set), options).mean_costs_ms();
+  const std::vector<double> ms = expected_times(map, library, own, costs_ms, others, options.own_reach);
+  FeatureMap shared = map;
+  shared.learned.clear();
+  const Eigen::MatrixXd features = feature_table(shared, space, set.architectures).rows();
+  append_entry(map, library, learned_times(shared, library, space, set, features, own, others, ms), features);
+  return {sums.networks,
+          {{"Times of " + std::to_string(own.operators.size()) + " operators inside " + std::to_string(sums.networks) +
+            " of the measured networks are used; their sum is " + whole_percent(sums.share) + " of a latency"}}};
+}
+
+CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set, std::size_t profiled,
+                               const PosteriorOptions& options) {
+  std::vector<std::size_t> others = numbers_below(library.devices() - 1);
+  CostLibrary rest = with_devices(library, others);
+  rest.kinds = library.kinds;
+  rest.groups = library.groups;
+  CostPosterior both = adapt(rest, set, options), own = adapt(with_devices(library, {others.size()}), set, options);
+  for (CostComponent& component : both.components) {
+    if (component.entry >= others.size()) ++component.entry;  // kinds stand behind the own entry
+  }
+  for (CostComponent& component : own.components) component.entry = others.size();
+  // Own operators of fewer than ten networks err more. The power makes the share change quickly.
+  const double tens = static_cast<double>(profiled) / 10, times_few = std::max(1.0, tens);
+  const double errors = error_left_out(rest, set, options) * std::sqrt(std::min(1.0, tens)) / options.own_error;
+  const double share = 1 - 1 / (1 + options.own_weight * times_few * std::max(1.0, std::pow(errors, 4)));
+  weigh(both, 1 - share);
+  weigh(own, share);
+  both.components.insert(both.components.end(), own.components.begin(), own.components.end());
+  std::stable_sort(both.components.begin(), both.components.end(),
+                   [](const CostComponent& a, const CostComponent& b) { return a.weight > b.weight; });
+  both.spread_ms.conservativeResize(Eigen::NoChange, both.spread_ms.cols() + own.spread_ms.cols());
+  both.spread_ms.rightCols(own.spread_ms.cols()) = own.spread_ms;
+  both.rest_ms2 += own.rest_ms2;
+  both.least_costs_ms += own.least_costs_ms;
+  if (library.places.compared()) both.anchor_weights += own.anchor_weights;
+  return both;
 }
 
 }  // namespace tenshot::trainer::operators

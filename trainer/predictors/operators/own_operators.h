@@ -1,14 +1,17 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "datasets/pool/pool.h"
 #include "nasbench/graph/operator_specification.h"
 #include "nasbench/spaces/network_space.h"
 #include "trainer/core/predictor.h"
+#include "trainer/predictors/operators/cost_posterior.h"
 
 namespace tenshot::trainer::operators {
 
@@ -40,5 +43,41 @@ OperatorSums operator_sums(const OwnOperators& own, const AdaptationSet& set);
 
 /// Why the operators' times say nothing of the latencies, as the end of a sentence; empty where they do.
 std::string contradiction(const OwnOperators& own, const OperatorSums& sums);
+
+/// Operators whose times on a new device are worth to be known, each once: those of the pool's networks, where it has
+/// rows, and of `own`; where these are few, also operators like `own` of other resolutions and numbers of channels.
+std::vector<nasbench::OperatorSpecification> operators_to_learn(const datasets::Pool& pool, const OwnOperators& own);
+
+/// What operators take on a new device, ms: boosted trees over the times of `own` correct what `costs_ms` expects of
+/// each, [features of the map], and see how the devices of `library` differ from that; what they leave of those times
+/// corrects operators nearby (PosteriorOptions::own_reach). Of operators that are executed on their own only sometimes,
+/// the mean. `own` and `operators` have at least one operator.
+std::vector<double> expected_times(const FeatureMap& map, const CostLibrary& library, const OwnOperators& own,
+                                   const Eigen::VectorXd& costs_ms,
+                                   const std::vector<nasbench::OperatorSpecification>& operators, double own_reach);
+
+/// What became of a device's own operators.
+struct OwnEntry {
+  std::size_t profiled = 0;  ///< networks whose operators are used; 0: no entry was added
+  std::vector<Remark> told;  ///< what is to be said of it
+};
+
+/// Adds the new device-runtime to a library as one more entry, last, with a block of its own in the map, where a
+/// profiler told what operators take inside the networks of `set`; does nothing where it told nothing. Where the times
+/// contradict the latencies, or cannot be used, it says why and adds nothing.
+///
+/// Linear costs are fitted to the measured times. What operators of the pool's networks take is expected from these
+/// times and from what `library` says of the device by its latencies alone (expected_times()); trees keep how that
+/// differs from the linear costs (OperatorTimes). What a network takes beside its operators is fitted to the
+/// latencies. `pool` has the networks, where it has rows.
+OwnEntry add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, const AdaptationSet& set,
+                       const PosteriorOptions& options);
+
+/// adapt() where the last entry of the library is the device's own, from its operators: the mean of the posterior of
+/// the other entries and of that of the own one. One knows many networks of other devices, the other one a few of this
+/// device; their errors have little to do with each other: both count half up to ten networks `profiled`, then the own
+/// one more, as where the others are far off for measured networks that they are not told, up to all.
+CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set, std::size_t profiled,
+                               const PosteriorOptions& options = {});
 
 }  // namespace tenshot::trainer::operators

@@ -7,26 +7,13 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
-#include "trainer/core/adaptation.h"
 #include "trainer/core/knowledge.h"
 
 namespace tenshot::trainer::operators {
-namespace {
-
-/// No latency that the library expects is below this share of a device's median latency.
-constexpr double smallest_expected = 1e-3;
-
-}  // namespace
-
 LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOptions& options) {
   LibraryOptions library;
-  library.operator_times = options.operator_times != 0;
   if (pool.quantity() == datasets::Quantity::cold) library.typical_pull = options.start_pull;
   return library;
-}
-
-FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary& of) const {
-  return learn(known, of, numbers_below<Eigen::Index>(of.devices()));
 }
 
 FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary& of,
@@ -37,7 +24,6 @@ FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary
   for (std::size_t d = 0; d < of.devices(); ++d) {
     const auto place = static_cast<Eigen::Index>(d);
     const auto device = static_cast<std::size_t>(devices[d]);
-    if (!operators.has(device)) continue;
     OperatorTimes times =
         operators.learn(device, known, numbers.latency_ms.row(devices[d]), of.median_ms[place], of.costs.row(place));
     if (times.trees.trees.empty()) continue;
@@ -79,27 +65,23 @@ std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, c
                                                         const NetworkSpace& space,
                                                         const std::vector<Architecture>& networks) {
   if (!map.options.empty()) return {};  // the networks of a space are made of the same operators
-  std::vector<std::vector<std::string>> result(static_cast<std::size_t>(numbers.latency_ms.rows()));
-  for (std::size_t f = 0; f < map.raw.size(); ++f) {
-    const std::optional<std::size_t> group = group_counted_by(map.raw[f]);
-    if (!group) continue;
-    const auto has = numbers.features.col(static_cast<Eigen::Index>(f)).transpose().array() > 0;
-    for (std::size_t d = 0; d < result.size(); ++d) {
-      const auto measured = numbers.latency_ms.row(static_cast<Eigen::Index>(d)).array().isFinite();
-      if (!(has && measured).any()) result[d].push_back(operator_group_name(*group));
+  std::vector<std::set<std::string>> unusual;
+  for (const Architecture& network : networks) unusual.push_back(unusual_operators(space, network));
+  const std::vector<Eigen::Index> all = numbers_below<Eigen::Index>(networks.size());
+  std::vector<std::vector<std::string>> result;
+  for (Eigen::Index d = 0; d < numbers.latency_ms.rows(); ++d) {
+    std::vector<std::string>& names = result.emplace_back();
+    std::set<std::string> seen = {of_8_bits};
+    Eigen::RowVectorXd sums = Eigen::RowVectorXd::Zero(numbers.features.cols());
+    for (const Eigen::Index n : measured_of(all, numbers.latency_ms.row(d))) {
+      seen.insert(unusual[static_cast<std::size_t>(n)].begin(), unusual[static_cast<std::size_t>(n)].end());
+      sums += numbers.features.row(n);
     }
-  }
-  std::vector<std::set<std::string>> seen(result.size(), {of_8_bits});
-  for (std::size_t n = 0; n < networks.size(); ++n) {
-    const std::set<std::string> unusual = unusual_operators(space, networks[n]);
-    for (std::size_t d = 0; d < result.size(); ++d) {
-      const double latency = numbers.latency_ms(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(n));
-      if (std::isfinite(latency)) seen[d].insert(unusual.begin(), unusual.end());
+    for (std::size_t f = 0; f < map.raw.size(); ++f) {
+      const std::optional<std::size_t> group = group_counted_by(map.raw[f]);
+      if (group && !(sums[static_cast<Eigen::Index>(f)] > 0)) names.push_back(operator_group_name(*group));
     }
-  }
-  for (std::size_t d = 0; d < result.size(); ++d) {
-    std::set_difference(map.unusual.begin(), map.unusual.end(), seen[d].begin(), seen[d].end(),
-                        std::back_inserter(result[d]));
+    std::set_difference(map.unusual.begin(), map.unusual.end(), seen.begin(), seen.end(), std::back_inserter(names));
   }
   return result;
 }
@@ -122,18 +104,17 @@ void drop_unlisted(const FeatureMap& map, CostLibrary& library) {
   }
 }
 
-FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
-  require_devices(pool);
+FittedPool fit_pool(const datasets::Pool& pool, const PosteriorOptions& options) {
   const std::vector<Architecture> networks = datasets::latency_matrix(pool).architectures;
-  FittedPool fitted{networks, OperatorMeasurements(pool, networks), {}, {}, {}};
-  const bool starts = pool.quantity() == datasets::Quantity::cold;
-  fitted.map = make_feature_map(*pool.space, networks, starts ? FeaturesOf::start : FeaturesOf::inference);
+  FittedPool fitted{networks, OperatorMeasurements(pool, networks), {}, {}, {}, library_options(pool, options)};
+  fitted.map = make_feature_map(*pool.space, networks, pool.quantity());
   fitted.numbers = numbers_of(fitted.map, pool);
-  fitted.library = fit_library(fitted.numbers, options);
+  fitted.library = fit_library(fitted.numbers, fitted.options);
   fitted.library.unmeasured = unmeasured_groups(fitted.map, fitted.numbers, *pool.space, networks);
   drop_unlisted(fitted.map, fitted.library);
-  if (!options.operator_times || !fitted.operators.any()) return fitted;
-  fitted.map = fitted.learn(numbers_below<Eigen::Index>(fitted.networks.size()), fitted.library);
+  if (options.operator_times == 0 || !fitted.operators.any()) return fitted;
+  fitted.map = fitted.learn(numbers_below<Eigen::Index>(networks.size()), fitted.library,
+                            numbers_below<Eigen::Index>(pool.devices.size()));
   return fitted;
 }
 
@@ -146,6 +127,7 @@ std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const 
     const auto device = static_cast<Eigen::Index>(d);
     costs.col(device).segment(library.begin_of(d), library.costs.cols()) = library.costs.row(device);
   }
+  constexpr double smallest_expected = 1e-3;  // of a device's median latency
   Eigen::MatrixXd latency = table.times(costs).cwiseMax(smallest_expected);
   if (library.places.compared()) {
     const Eigen::MatrixXd near = similarity(library.places.of(table.rows()), library.known);

@@ -5,8 +5,6 @@
 
 #include "datasets/pool/pool.h"
 #include "trainer/core/predictor.h"
-#include "trainer/predictors/operators/cost_features.h"
-#include "trainer/predictors/operators/cost_library.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 
 namespace tenshot::trainer::operators {
@@ -18,18 +16,15 @@ struct FittedPool {
   FeatureMap map;       ///< with what was learned of all networks
   PoolNumbers numbers;  ///< the shared features alone
   CostLibrary library;
+  LibraryOptions options = {};  ///< that the library is fitted with
 
-  /// Learns what operators take from the networks that `known` numbers alone: gives the devices of `of` the blocks of
-  /// the map that is returned, which has no others.
-  /// `of` has the devices of the pool that `devices` numbers, in that order.
+  /// Learns what operators take from the networks that `known` numbers alone: gives the devices of `of`, those of the
+  /// pool that `devices` numbers, in that order, the blocks of the map that is returned, which has no others.
   FeatureMap learn(const std::vector<Eigen::Index>& known, CostLibrary& of,
                    const std::vector<Eigen::Index>& devices) const;
-  /// The same of all devices.
-  FeatureMap learn(const std::vector<Eigen::Index>& known, CostLibrary& of) const;
 };
 
-/// What the costs of a pool's devices are fitted with: of cold starts, PosteriorOptions::start_pull draws them
-/// together.
+/// What a pool's costs are fitted with: those of cold starts are drawn together by PosteriorOptions::start_pull.
 LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOptions& options);
 
 /// The networks of a pool under the shared features of a map. Throws InputError for a device without latencies.
@@ -45,7 +40,7 @@ std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, c
 void drop_unlisted(const FeatureMap& map, CostLibrary& library);
 
 /// Throws InputError for a device without latencies.
-FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options);
+FittedPool fit_pool(const datasets::Pool& pool, const PosteriorOptions& options);
 
 /// Latency [device][architecture], ms, that the library expects on the devices it was fitted to.
 std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const CostLibrary& library,
@@ -57,7 +52,6 @@ std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const 
 SaidRuntime said_runtime(const datasets::Pool& pool, const std::string& runtime,
                          const std::vector<std::size_t>& entries);
 
-/// The measurements as features.
 AdaptationFeatures adaptation_features(const FeatureMap& map, const NetworkSpace& space, const AdaptationSet& set);
 
 }  // namespace tenshot::trainer::operators

@@ -6,7 +6,7 @@
 
 namespace tenshot::trainer {
 
-// The two steps of k-means (Lloyd, IEEE Transactions on Information Theory 1982) for columns.
+// The two steps of k-means (Lloyd, IEEE Transactions on Information Theory 1982) for columns, and what repeats them.
 
 /// The centre that is nearest to each column, by number. Both are [features, ·].
 std::vector<std::uint32_t> nearest_centres(const Eigen::MatrixXd& columns, const Eigen::MatrixXd& centres);
@@ -14,5 +14,10 @@ std::vector<std::uint32_t> nearest_centres(const Eigen::MatrixXd& columns, const
 /// The means of `count` clusters of columns, [features, count]; one that is empty is 0.
 Eigen::MatrixXd means_of(const Eigen::MatrixXd& columns, const std::vector<std::uint32_t>& cluster_of,
                          Eigen::Index count);
+
+/// Columns that are alike, in `count` clusters by bisecting k-means (Steinbach, Karypis and Kumar, 2000): the cluster
+/// whose members differ most is cut along the direction in which they do, and all move to the centre that is nearest to
+/// them. The number of each column's cluster, which may be empty for others.
+std::vector<std::uint32_t> alike_columns(const Eigen::MatrixXd& columns, Eigen::Index count);
 
 }  // namespace tenshot::trainer

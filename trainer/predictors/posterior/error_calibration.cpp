@@ -62,14 +62,16 @@ std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most) {
   return places;
 }
 
-std::vector<std::size_t> left_out_part_of(std::size_t networks) {
-  std::vector<std::size_t> part = numbers_below(networks);
-  for (std::size_t& number : part) number %= left_out_parts;
-  Rng(1).shuffle(part);
-  return part;
+void add_errors(const LogLatency& predicted, const std::vector<double>& measured_ms,
+                std::vector<LeftOutError>& errors) {
+  for (std::size_t n = 0; n < measured_ms.size(); ++n) {
+    const auto at = static_cast<Eigen::Index>(n);
+    if (!std::isfinite(measured_ms[n])) continue;
+    errors.push_back({std::log(measured_ms[n]) - predicted.mean[at], predicted.deviation[at]});
+  }
 }
 
-OwnFits own_fits_of(const std::vector<std::vector<LeftOutError>>& errors, const std::vector<std::size_t>& networks) {
+OwnFits own_fits_of(const LeftOutErrors& errors, const datasets::Pool& pool) {
   std::vector<std::vector<double>> all;
   std::vector<double> together;
   for (const std::vector<LeftOutError>& of_device : errors) {
@@ -81,10 +83,24 @@ OwnFits own_fits_of(const std::vector<std::vector<LeftOutError>>& errors, const 
   for (std::size_t d = 0; d < errors.size(); ++d) {
     const bool none = errors[d].empty(), few = all[d].size() < enough_errors;
     const IntervalCalibration own = few ? calibration_of({all[d], together}) : calibration_of({all[d]});
-    fits.devices.push_back(
-        {networks[d], none ? nothing : within(errors[d], 0.1), none ? nothing : within(errors[d], 0.2), own.quantiles});
+    fits.devices.push_back({pool.devices[d].latencies.size(), none ? nothing : within(errors[d], 0.1),
+                            none ? nothing : within(errors[d], 0.2), own.quantiles});
   }
   return fits;
+}
+
+OwnFits left_out_fits(const datasets::Pool& pool, std::size_t networks, const AddErrors& add) {
+  constexpr std::size_t parts = 5;
+  std::vector<std::size_t> part_of = numbers_below(networks);
+  for (std::size_t& number : part_of) number %= parts;
+  Rng(1).shuffle(part_of);
+  LeftOutErrors errors(pool.devices.size());
+  for (std::size_t part = 0; part < parts; ++part) {
+    std::vector<std::size_t> rest, left_out;
+    for (std::size_t n = 0; n < networks; ++n) (part_of[n] == part ? left_out : rest).push_back(n);
+    add(rest, left_out, errors);
+  }
+  return own_fits_of(errors, pool);
 }
 
 IntervalCalibration own_calibration(const OwnFits& fits, std::size_t device) {

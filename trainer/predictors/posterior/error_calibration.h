@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/predictors/posterior/intervals.h"
 
@@ -27,6 +29,14 @@ IntervalCalibration calibration_of(const std::vector<std::vector<double>>& error
 /// At most `most` of `count` places, evenly spaced.
 std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most);
 
+/// The values at these places.
+template <class Value>
+std::vector<Value> evenly_spaced(const std::vector<Value>& values, std::size_t most) {
+  std::vector<Value> spaced;
+  for (const std::size_t place : evenly_spaced(values.size(), most)) spaced.push_back(values[place]);
+  return spaced;
+}
+
 /// A network that a device's costs were fitted without: log measured − log predicted, and the standard deviation that
 /// was expected of it.
 struct LeftOutError {
@@ -34,14 +44,20 @@ struct LeftOutError {
   double deviation = 1;
 };
 
-/// The parts that networks are left out in, one after the other: each network has the number of its part, a fifth of
-/// all in each, drawn with a fixed seed.
-constexpr std::size_t left_out_parts = 5;
-std::vector<std::size_t> left_out_part_of(std::size_t networks);
+using LeftOutErrors = std::vector<std::vector<LeftOutError>>;  ///< [device][network]
+
+/// Adds the errors of what was predicted of networks that a device measured; NaN where it did not.
+void add_errors(const LogLatency& predicted, const std::vector<double>& measured_ms, std::vector<LeftOutError>& errors);
 
 /// The summary of errors [device][network]. A device with few of them takes half of its quantiles from all devices; one
-/// without any has no shares (NaN). `networks` are those that each device measured.
-OwnFits own_fits_of(const std::vector<std::vector<LeftOutError>>& errors, const std::vector<std::size_t>& networks);
+/// without any has no shares (NaN). The devices are those of `pool`.
+OwnFits own_fits_of(const LeftOutErrors& errors, const datasets::Pool& pool);
+
+/// The summary where a fifth of so many networks is left out at a time, drawn with a fixed seed: `add` is told the
+/// others by number, and those that are left out, whose errors it adds.
+using AddErrors = std::function<void(const std::vector<std::size_t>& rest, const std::vector<std::size_t>& left_out,
+                                     LeftOutErrors& errors)>;
+OwnFits left_out_fits(const datasets::Pool& pool, std::size_t networks, const AddErrors& add);
 
 /// The calibration that a device's own left-out errors give; empty (normal) where there are none.
 IntervalCalibration own_calibration(const OwnFits& fits, std::size_t device);

@@ -15,13 +15,18 @@ constexpr double smallest_density = 1e-300;
 
 }  // namespace
 
-MeasurementErrors::MeasurementErrors(const MixtureOptions& options)
-    : nu_(options.student_freedom),
+MeasurementErrors::MeasurementErrors(const MixtureOptions& options, const Eigen::VectorXd& own_variance,
+                                     double slow_step)
+    : variance(own_variance),
+      shift(Eigen::VectorXd::Zero(own_variance.size())),
+      nu_(options.student_freedom),
       slow_share_(options.slow_share),
       gross_share_(options.gross_share),
       gross_precision_(1 / (options.gross_spread * options.gross_spread)),
-      gross_density_(gross_share_ / (options.gross_spread * std::sqrt(2 * pi))) {
-  usual_density_ = (1 - gross_share_) / std::sqrt(2 * pi);
+      gross_density_(gross_share_ / (options.gross_spread * std::sqrt(2 * pi))),
+      usual_density_((1 - gross_share_) / std::sqrt(2 * pi)),
+      own_variance_(own_variance),
+      slow_step_(slow_step) {
   if (nu_ > 0) {
     usual_density_ =
         (1 - gross_share_) * std::exp(std::lgamma((nu_ + 1) / 2) - std::lgamma(nu_ / 2)) / std::sqrt(nu_ * pi);
@@ -57,12 +62,6 @@ double MeasurementErrors::shape(double squared) const {
   if (nu_ != 4) return std::pow(1 + squared / nu_, -(nu_ + 1) / 2);
   const double base = 1 + squared / 4;  // the default, without a power
   return 1 / (base * base * std::sqrt(base));
-}
-
-void MeasurementErrors::begin(const Eigen::VectorXd& own_variance, double slow_step) {
-  variance = own_variance_ = own_variance;
-  shift = Eigen::VectorXd::Zero(own_variance.size());
-  slow_step_ = slow_step;
 }
 
 void MeasurementErrors::distrust(const Eigen::VectorXd& first, double spread) {
@@ -129,32 +128,32 @@ Eigen::VectorXd own_variance(const LatencyProblem& problem, const Eigen::VectorX
   return problem.clock_variance_ms2 * latency_ms.array().square().inverse() + level.noise * level.noise;
 }
 
-LatencySolver::LatencySolver(const LatencyProblem& problem, const MixtureOptions& options)
-    : problem_(problem), options_(options), errors_(options) {}
-
-LatencySolution LatencySolver::solve(const LatencyPrior& prior, const NoiseLevel& level) {
-  const double residual_variance = std::pow(options_.residual_share * level.noise, 2);
-  Eigen::VectorXd latency = prior.mean, slopes;
-  errors_.begin(own_variance(problem_, prior.mean, level), level.slow_step);
-  errors_.distrust(problem_.log_latency - latency.array().log().matrix(), prior_spread);
-  for (int step = 0; step < options_.newton_steps; ++step) {
-    if (step > 0) errors_.weigh();
-    latency = latency.cwiseMax(problem_.floor_ms);
+LatencySolution solve(const LatencyProblem& problem, const LatencyPrior& prior, const NoiseLevel& level,
+                      const MixtureOptions& options) {
+  const double residual_variance = std::pow(options.residual_share * level.noise, 2);
+  MeasurementErrors errors(options, own_variance(problem, prior.mean, level), level.slow_step);
+  Eigen::VectorXd latency = prior.mean, slopes, target, weights;
+  Eigen::MatrixXd system;
+  Eigen::LLT<Eigen::MatrixXd> factor;
+  errors.distrust(problem.log_latency - latency.array().log().matrix(), prior_spread);
+  for (int step = 0; step < options.newton_steps; ++step) {
+    if (step > 0) errors.weigh();
+    latency = latency.cwiseMax(problem.floor_ms);
     slopes = latency.cwiseInverse();
-    system_ = prior.covariance.cwiseProduct(slopes * slopes.transpose()) + residual_variance * problem_.kernel;
-    system_.diagonal() += errors_.variance;
-    target_ = problem_.log_latency - errors_.shift - latency.array().log().matrix() -
-              slopes.cwiseProduct(prior.mean - latency);
-    factor_.compute(system_);
-    weights_ = factor_.solve(target_);
-    latency = prior.mean + prior.covariance * slopes.cwiseProduct(weights_);
-    errors_.error = errors_.shift + errors_.variance.cwiseProduct(weights_);
+    system = prior.covariance.cwiseProduct(slopes * slopes.transpose()) + residual_variance * problem.kernel;
+    system.diagonal() += errors.variance;
+    target =
+        problem.log_latency - errors.shift - latency.array().log().matrix() - slopes.cwiseProduct(prior.mean - latency);
+    factor.compute(system);
+    weights = factor.solve(target);
+    latency = prior.mean + prior.covariance * slopes.cwiseProduct(weights);
+    errors.error = errors.shift + errors.variance.cwiseProduct(weights);
   }
-  return {log_evidence(factor_, target_, weights_, errors_),
-          slopes.cwiseProduct(weights_),
-          residual_variance * weights_,
+  return {log_evidence(factor, target, weights, errors),
+          slopes.cwiseProduct(weights),
+          residual_variance * weights,
           slopes,
-          errors_.variance,
+          errors.variance,
           residual_variance};
 }
 

@@ -58,10 +58,9 @@ struct NoiseLevel {
 /// error (expectation–maximisation for scale mixtures; Lange, Little and Taylor, JASA 1989).
 class MeasurementErrors {
  public:
-  explicit MeasurementErrors(const MixtureOptions& options);
-
   /// Begins with Gaussians of the noise's own variances, [n], about 0. `slow_step` 0: there is no slow state.
-  void begin(const Eigen::VectorXd& own_variance, double slow_step);
+  MeasurementErrors(const MixtureOptions& options, const Eigen::VectorXd& own_variance, double slow_step);
+
   /// Gives Gaussians that are wider to what is far off from the start. `spread` is the standard deviation of log
   /// latency about the latencies that `first` is from.
   void distrust(const Eigen::VectorXd& first, double spread);
@@ -83,9 +82,9 @@ class MeasurementErrors {
   double shape(double squared) const;
   double precision_at(double squared) const { return nu_ > 0 ? (nu_ + 1) / (nu_ + squared) : 1; }
 
-  double nu_, slow_share_, gross_share_, gross_precision_, gross_density_, usual_density_ = 0;
+  double nu_, slow_share_, gross_share_, gross_precision_, gross_density_, usual_density_;
   Eigen::VectorXd own_variance_;
-  double slow_step_ = 0;
+  double slow_step_;
 };
 
 /// Floor of an expected latency, as a fraction of the device's median latency: costs of a fit may sum to less.
@@ -141,19 +140,8 @@ Eigen::VectorXd own_variance(const LatencyProblem& problem, const Eigen::VectorX
 double log_evidence(const Eigen::LLT<Eigen::MatrixXd>& factor, const Eigen::VectorXd& target,
                     const Eigen::VectorXd& weights, const MeasurementErrors& errors);
 
-/// Finds the most probable latencies under one hypothesis after the other.
-class LatencySolver {
- public:
-  LatencySolver(const LatencyProblem& problem, const MixtureOptions& options);
-  LatencySolution solve(const LatencyPrior& prior, const NoiseLevel& level);
-
- private:
-  const LatencyProblem& problem_;
-  const MixtureOptions& options_;
-  MeasurementErrors errors_;
-  Eigen::MatrixXd system_;
-  Eigen::LLT<Eigen::MatrixXd> factor_;
-  Eigen::VectorXd target_, weights_;
-};
+/// Finds the most probable latencies under one hypothesis.
+LatencySolution solve(const LatencyProblem& problem, const LatencyPrior& prior, const NoiseLevel& level,
+                      const MixtureOptions& options);
 
 }  // namespace tenshot::trainer

@@ -1,5 +1,3 @@
-#include "trainer/predictors/structured/calibration.h"
-
 #include <map>
 
 #include "datasets/tables/measurements.h"
@@ -31,10 +29,11 @@ struct HeldOut {
 
 /// Every device alone; or of a large library some in a drawn order, each with its family, one of each family before the
 /// second of any.
-std::vector<HeldOut> held_out_devices(const std::vector<std::string>& devices,
-                                      const StructuredCalibrationOptions& options, bool every_alone) {
+std::vector<HeldOut> held_out_devices(const StructuredLibrary& library, const StructuredCalibrationOptions& options) {
+  const bool every_alone = library.cluster_of.empty();
+  const std::size_t devices = library.entries.size() - 1;
   std::map<std::size_t, std::vector<std::size_t>> members;
-  for (std::size_t d = 0; d < devices.size(); ++d) {
+  for (std::size_t d = 0; d < devices; ++d) {
     members[every_alone || options.families.empty() ? d : options.families[d]].push_back(d);
   }
   std::vector<std::vector<std::size_t>> families;
@@ -46,36 +45,23 @@ std::vector<HeldOut> held_out_devices(const std::vector<std::string>& devices,
     for (std::vector<std::size_t>& of_family : families) rng.shuffle(of_family);
   }
   std::vector<HeldOut> held_out;
-  const std::size_t count = every_alone ? devices.size() : std::min(devices.size(), options.most_devices);
+  const std::size_t count = every_alone ? devices : std::min(devices, options.most_devices);
   for (std::size_t round = 0; held_out.size() < count; ++round) {
     for (const std::vector<std::size_t>& of_family : families) {
       if (round >= of_family.size() || held_out.size() == count) continue;
       held_out.push_back({of_family[round], {}});
-      for (const std::size_t d : of_family) held_out.back().family.push_back(devices[d]);
+      for (const std::size_t d : of_family) held_out.back().family.push_back(library.entries[d].device);
     }
   }
   return held_out;
 }
 
-/// Of the architectures of `table` that were measured.
-std::vector<LeftOutError> errors_of(const StructuredPosterior& posterior, const nasbench::StructureTable& table,
-                                    const std::vector<double>& measured_ms) {
-  const LogLatency predicted = predict(posterior, table);
-  std::vector<LeftOutError> errors;
-  for (std::size_t a = 0; a < table.size; ++a) {
-    if (!std::isfinite(measured_ms[a])) continue;
-    errors.push_back({std::log(measured_ms[a]) - predicted.mean[a], predicted.deviation[a]});
-  }
-  return errors;
-}
-
 }  // namespace
 
-IntervalCalibration calibrate(const StructuredLibrary& library, const std::vector<std::string>& devices,
-                              const datasets::LatencyMatrix& latencies,
+IntervalCalibration calibrate(const StructuredLibrary& library, const datasets::LatencyMatrix& latencies,
                               const StructuredPosteriorOptions& posterior_options,
                               const StructuredCalibrationOptions& options) {
-  if (devices.size() < least_calibrated) return {};
+  if (library.entries.size() - 1 < least_calibrated) return {};
   const std::vector<std::size_t> connected = connected_of(latencies.architectures, library.model->space());
   const datasets::LatencyMatrix pool = part_of(latencies, connected);
   const std::size_t count = connected.size();
@@ -86,7 +72,7 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
   const datasets::LatencyMatrix predicted =
       part_of(pool, evenly_spaced(count, exhaustive ? count : options.most_architectures));
   const nasbench::StructureTable table = exhaustive ? all : library.model->table(predicted.architectures);
-  const std::vector<HeldOut> held_out = held_out_devices(devices, options, exhaustive);
+  const std::vector<HeldOut> held_out = held_out_devices(library, options);
   std::vector<std::vector<double>> errors(held_out.size());
   sampling::InformationOptions planning;
   planning.noise = posterior_options.planning_noise;
@@ -104,9 +90,9 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
       }
       if (set.architectures.empty()) continue;
       const StructuredPosterior posterior = adapt(without(library, held_out[h].family), set, posterior_options);
-      for (const LeftOutError& e : errors_of(posterior, table, predicted.latency_ms[device])) {
-        errors[h].push_back(standardised(e.error, e.deviation));
-      }
+      std::vector<LeftOutError> found;
+      add_errors(predict(posterior, table), predicted.latency_ms[device], found);
+      for (const LeftOutError& e : found) errors[h].push_back(standardised(e.error, e.deviation));
     }
   }
   return calibration_of(errors);
@@ -116,13 +102,10 @@ OwnFits own_fits(const nasbench::StructureModel& model, const datasets::Pool& po
                  const StructuredPosteriorOptions& options) {
   const datasets::LatencyMatrix all = datasets::latency_matrix(pool);
   const std::vector<std::string> ids = datasets::device_ids(pool);
-  const std::vector<std::size_t> number_of_part = left_out_part_of(all.architectures.size());
-  std::vector<std::vector<LeftOutError>> errors(ids.size());
-  for (std::size_t part = 0; part < left_out_parts; ++part) {
-    std::vector<std::size_t> rest, left_out, devices;
-    for (std::size_t a = 0; a < number_of_part.size(); ++a) {
-      if (number_of_part[a] != part) rest.push_back(a);
-      if (number_of_part[a] == part && pool.space->connected(all.architectures[a])) left_out.push_back(a);
+  return left_out_fits(pool, all.architectures.size(), [&](const auto& rest, const auto& left_out, auto& errors) {
+    std::vector<std::size_t> asked, devices;
+    for (const std::size_t a : left_out) {
+      if (pool.space->connected(all.architectures[a])) asked.push_back(a);
     }
     const datasets::LatencyMatrix fitted = part_of(all, rest);
     datasets::LatencyMatrix known{fitted.architectures, {}};
@@ -135,19 +118,14 @@ OwnFits own_fits(const nasbench::StructureModel& model, const datasets::Pool& po
       known_ids.push_back(ids[d]);
       known.latency_ms.push_back(row);
     }
-    if (devices.empty() || left_out.empty()) continue;
+    if (devices.empty() || asked.empty()) return;
     const StructuredLibrary library = fit_library(model, known_ids, known);
-    const datasets::LatencyMatrix truth = part_of(all, left_out);
+    const datasets::LatencyMatrix truth = part_of(all, asked);
     const nasbench::StructureTable table = model.table(truth.architectures);
     for (const std::size_t d : devices) {
-      const std::vector<LeftOutError> found =
-          errors_of(known_posterior(library, ids[d], options), table, truth.latency_ms[d]);
-      errors[d].insert(errors[d].end(), found.begin(), found.end());
+      add_errors(predict(known_posterior(library, ids[d], options), table), truth.latency_ms[d], errors[d]);
     }
-  }
-  std::vector<std::size_t> networks;
-  for (const datasets::DeviceRuntime& device : pool.devices) networks.push_back(device.latencies.size());
-  return own_fits_of(errors, networks);
+  });
 }
 
 }  // namespace tenshot::trainer::structured

@@ -1,6 +1,7 @@
 #include <Eigen/Cholesky>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "nasbench/support/median.h"
 #include "nasbench/support/numbers_below.h"
@@ -148,17 +149,13 @@ std::vector<std::size_t> nearest_entries(const StructuredLibrary& library, const
   const MatrixXd costs = costs_of(library);
   const std::vector<std::size_t> judged = entries_to_judge(problem, of_costs, costs);
   const MatrixXd table = evidence_table(problem, of_costs, costs(Eigen::all, judged), options.closeness);
-  std::vector<bool> kept(judged.size(), false);
+  std::set<std::size_t> kept;
   const auto keep = [&](const std::vector<std::size_t>& order, std::size_t most) {
-    for (std::size_t i = 0; i < std::min(most, order.size()); ++i) kept[order[i]] = true;
+    for (std::size_t i = 0; i < std::min(most, order.size()); ++i) kept.insert(judged[order[i]]);
   };
   keep(in_order(table.colwise().maxCoeff()), best_of_all);
   for (Index s = 0; s < table.rows(); ++s) keep(in_order(table.row(s)), best_of_each);
-
-  std::vector<std::size_t> nearest;
-  for (std::size_t i = 0; i < judged.size(); ++i) {
-    if (kept[i]) nearest.push_back(judged[i]);
-  }
+  std::vector<std::size_t> nearest(kept.begin(), kept.end());
   nearest.push_back(library.entries.size() - 1);
   return nearest;
 }

@@ -107,36 +107,7 @@ bool warn_of_resolution(const std::vector<Measured>& own, const std::vector<Meas
   return false;
 }
 
-}  // namespace
-
-DeviceCosts explain(const StructuredPosterior& posterior) {
-  const auto& structures = posterior.model->structures();
-  std::vector<double> weights(structures.size(), 0);
-  for (const Component& component : posterior.components) weights[component.structure] += component.weight;
-  DeviceCosts found;
-  for (std::size_t s = 0; s < weights.size(); ++s) {
-    if (weights[s] >= believed) found.structures.push_back({structures[s].name, structures[s].meaning, weights[s]});
-  }
-  std::stable_sort(found.structures.begin(), found.structures.end(),
-                   [](const auto& a, const auto& b) { return a.probability > b.probability; });
-  for (std::size_t f = 0; f < posterior.model->features().size(); ++f) {
-    const auto index = static_cast<Eigen::Index>(f);
-    double weight = 0, sum = 0, square = 0;  // over the components whose structure uses the feature
-    for (const Component& component : posterior.components) {
-      if (!structures[component.structure].uses[f]) continue;
-      const double mean = component.costs_ms[index];
-      weight += component.weight;
-      sum += component.weight * mean;
-      square += component.weight * (mean * mean + component.covariance_ms2(index, index));
-    }
-    if (weight < believed) continue;
-    const double mean = sum / weight;
-    found.costs.push_back(
-        {posterior.model->features()[f].name, "", mean, std::sqrt(std::max(square / weight - mean * mean, 0.0))});
-  }
-  return found;
-}
-
+/// The relative noise of a measurement, median over components; noise_of is the root mean square.
 double median_noise(const StructuredPosterior& posterior) {
   std::map<double, double> weights;
   for (const Component& component : posterior.components) weights[component.noise] += component.weight;
@@ -145,28 +116,52 @@ double median_noise(const StructuredPosterior& posterior) {
     below += weight;
     if (below >= 0.5) return noise;
   }
-  return weights.empty() ? 0 : weights.rbegin()->first;
+  return 0;
 }
 
-std::vector<std::string> suspicions(const StructuredLibrary& library, const AdaptationSet& set,
-                                    const StructuredPosterior& posterior, bool milliseconds) {
-  std::vector<std::string> found;
-  if (milliseconds) suspect_unit(library, set, found);
-  suspect_content(library.model->space(), set, found);
-  suspect_outliers(set, posterior, found);
+}  // namespace
+
+std::vector<std::pair<std::size_t, double>> believed_structures(const StructuredPosterior& posterior) {
+  std::vector<double> weights(posterior.model->structures().size(), 0);
+  for (const Component& component : posterior.components) weights[component.structure] += component.weight;
+  std::vector<std::pair<std::size_t, double>> found;
+  for (std::size_t s = 0; s < weights.size(); ++s) {
+    if (weights[s] >= believed) found.emplace_back(s, weights[s]);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return found;
+}
+
+std::vector<PartCost> believed_costs(const StructuredPosterior& posterior) {
+  std::vector<PartCost> found;
+  for (std::size_t f = 0; f < posterior.model->features().size(); ++f) {
+    const auto index = static_cast<Eigen::Index>(f);
+    double weight = 0, sum = 0, square = 0;  // over the components whose structure uses the feature
+    for (const Component& component : posterior.components) {
+      if (!posterior.model->structures()[component.structure].uses[f]) continue;
+      const double mean = component.costs_ms[index];
+      weight += component.weight;
+      sum += component.weight * mean;
+      square += component.weight * (mean * mean + component.covariance_ms2(index, index));
+    }
+    if (weight < believed) continue;
+    const double mean = sum / weight;
+    found.push_back(
+        {posterior.model->features()[f].name, "", mean, std::sqrt(std::max(square / weight - mean * mean, 0.0))});
+  }
   return found;
 }
 
 std::vector<Remark> explanation_lines(const StructuredPosterior& posterior, const StructuredLibrary& library,
                                       const AdaptationSet& set, const std::vector<nasbench::Architecture>& others,
                                       bool milliseconds) {
-  const DeviceCosts explained = explain(posterior);
   std::vector<std::string> structures, costs;
-  for (const DeviceCosts::Structure& belief : explained.structures) {
+  for (const auto& [s, probability] : believed_structures(posterior)) {
+    const nasbench::Structure& structure = posterior.model->structures()[s];
     if (structures.size() == 3) break;
-    structures.push_back(whole_percent(belief.probability) + " " + belief.name + " (" + belief.meaning + ")");
+    structures.push_back(whole_percent(probability) + " " + structure.name + " (" + structure.meaning + ")");
   }
-  for (const PartCost& cost : explained.costs) {
+  for (const PartCost& cost : believed_costs(posterior)) {
     costs.push_back(cost.name + " " + significant_digits(cost.cost_ms, 3) + " ms ± " +
                     significant_digits(cost.deviation_ms, 3) + " ms");
   }
@@ -188,14 +183,15 @@ std::vector<Remark> explanation_lines(const StructuredPosterior& posterior, cons
   }
   if (set.architectures.empty()) {
     lines.push_back(
-        {"nothing was measured: this is what the descriptor says; a few measurements make it a much better "
-         "answer",
+        {"nothing was measured: this is what the descriptor says; a few measurements make it a much better answer",
          true});
     return lines;
   }
-  for (const std::string& suspicion : suspicions(library, set, posterior, milliseconds)) {
-    lines.push_back({suspicion, true});
-  }
+  std::vector<std::string> suspicions;
+  if (milliseconds) suspect_unit(library, set, suspicions);
+  suspect_content(library.model->space(), set, suspicions);
+  suspect_outliers(set, posterior, suspicions);
+  for (const std::string& suspicion : suspicions) lines.push_back({suspicion, true});
   return lines;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "datasets/pool/pool.h"
@@ -11,21 +13,15 @@
 
 namespace tenshot::trainer::structured {
 
-/// What a posterior found out, for people: the structures and costs that are believed.
-DeviceCosts explain(const StructuredPosterior& posterior);
+/// The structures that are more probable than one in a thousand, by their numbers, and how probable: the most first.
+std::vector<std::pair<std::size_t, double>> believed_structures(const StructuredPosterior& posterior);
+/// A cost for each operation that a believed structure counts, as it is in the cell.
+std::vector<PartCost> believed_costs(const StructuredPosterior& posterior);
 
-/// The relative noise of a measurement, median over components; noise_of is the root mean square.
-double median_noise(const StructuredPosterior& posterior);
-
-/// What is suspicious about measurements, one sentence each without a full stop; empty when nothing is. Looks at the
-/// unit (the scale against the pool: seconds and microseconds are three orders away), at measurements that no structure
-/// explains, at measured networks that compute nothing, at latencies that do not differ, and at too few of them.
-/// Without `milliseconds`, where the measurements are not what the library's are or in another unit, not at the unit.
-std::vector<std::string> suspicions(const StructuredLibrary& library, const AdaptationSet& set,
-                                    const StructuredPosterior& posterior, bool milliseconds = true);
-
-/// What a person wants to know of the device in words, one sentence each. `others` are architectures
-/// that could be measured next. `milliseconds`: the measurements and the pool are both in them.
+/// What a person wants to know of the device in words, one sentence each. `others` are architectures that could be
+/// measured next. Warns of measurements that no structure explains, of measured networks that compute nothing, of
+/// latencies that do not differ, of too few of them and, where both the measurements and the pool are in
+/// `milliseconds`, of another unit (seconds and microseconds are three orders away from the pool).
 std::vector<Remark> explanation_lines(const StructuredPosterior& posterior, const StructuredLibrary& library,
                                       const AdaptationSet& set, const std::vector<nasbench::Architecture>& others,
                                       bool milliseconds);

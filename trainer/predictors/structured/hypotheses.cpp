@@ -7,12 +7,6 @@
 #include "trainer/predictors/posterior/mixture.h"
 
 namespace tenshot::trainer::structured {
-namespace {
-
-constexpr int path_rounds = 2;
-constexpr double screening_gap = 20;  ///< of log evidence
-
-}  // namespace
 
 Eigen::MatrixXd library_covariance(const StructuredLibrary& library) {
   const std::size_t count = library.entries.size();
@@ -79,10 +73,6 @@ StructureProblem make_problem(const StructuredLibrary& library, const Adaptation
   return problem;
 }
 
-Eigen::VectorXd relative_latency(const FeatureRows& rows, const CostGaussian& costs) {
-  return (rows * costs.mean).cwiseMax(smallest_relative);
-}
-
 Eigen::MatrixXd prior_covariance_ms2(const CostGaussian& prior, double scale_ms, double closeness) {
   const double variance_ms2 = scale_ms * scale_ms;
   return variance_ms2 * (closeness * closeness * prior.covariance + prior.mean * prior.mean.transpose());
@@ -109,13 +99,15 @@ std::vector<NoiseLevel> noise_levels(const StructuredPosteriorOptions& options) 
 
 namespace {
 
+constexpr int path_rounds = 2;
+constexpr double screening_gap = 20;  ///< of log evidence
+
 /// `candidate` fitted at each of `levels`.
 std::vector<HypothesisFit> fit_levels(const StructureProblem& problem, const CostPriors& priors,
-                                      const HypothesisFit& candidate, const std::vector<NoiseLevel>& levels,
-                                      LatencySolver& solver) {
+                                      const HypothesisFit& candidate, const std::vector<NoiseLevel>& levels) {
   const CostGaussian& costs = priors.at(candidate.structure, candidate.entry);
   const FeatureRows& rows = *candidate.rows;
-  const Eigen::VectorXd relative = relative_latency(rows, costs);
+  const Eigen::VectorXd relative = (rows * costs.mean).cwiseMax(smallest_relative);
   const LatencyPrior prior = latency_prior(relative, scale_of(relative, problem.measured.log_latency),
                                            rows * costs.covariance * rows.transpose(), candidate.closeness);
   std::vector<HypothesisFit> fitted;
@@ -124,7 +116,7 @@ std::vector<HypothesisFit> fit_levels(const StructureProblem& problem, const Cos
     HypothesisFit& fit = fitted.emplace_back(candidate);
     fit.scale_ms = prior.scale_ms;
     fit.level = level;
-    fit.solution = solver.solve(prior, level);
+    fit.solution = solve(problem.measured, prior, level, problem.options);
     fit.log_evidence = fit.solution.log_evidence + priors.log_odds(fit.entry);
   }
   return fitted;
@@ -135,7 +127,7 @@ NoiseLevel screening_level(const StructuredPosteriorOptions& options) { return {
 
 /// Every structure with costs from every entry, as near to it as each closeness says, at one noise; without those that
 /// are so improbable there that no other noise would make up for it.
-std::vector<HypothesisFit> screened(const StructureProblem& problem, const CostPriors& priors, LatencySolver& solver) {
+std::vector<HypothesisFit> screened(const StructureProblem& problem, const CostPriors& priors) {
   std::vector<HypothesisFit> candidates;
   for (const std::size_t s : considered_structures(*problem.library.model, problem.options)) {
     std::shared_ptr<const FeatureRows> rows;
@@ -146,7 +138,7 @@ std::vector<HypothesisFit> screened(const StructureProblem& problem, const CostP
       for (const double closeness : problem.options.closeness) {
         const HypothesisFit candidate{{s, entry, {}, closeness}, rows, {}};
         candidates.push_back(
-            std::move(fit_levels(problem, priors, candidate, {screening_level(problem.options)}, solver).front()));
+            std::move(fit_levels(problem, priors, candidate, {screening_level(problem.options)}).front()));
       }
     }
   }
@@ -159,29 +151,10 @@ std::vector<HypothesisFit> screened(const StructureProblem& problem, const CostP
   return candidates;
 }
 
-/// The screened candidates at every noise.
-std::vector<HypothesisFit> fit_candidates(const StructureProblem& problem, const CostPriors& priors,
-                                          const std::vector<HypothesisFit>& screened, LatencySolver& solver) {
-  const NoiseLevel known = screening_level(problem.options);
-  std::vector<NoiseLevel> others = noise_levels(problem.options);
-  const auto end = std::remove_if(others.begin(), others.end(), [&](const NoiseLevel& level) {
-    return level.noise == known.noise && level.slow_step == known.slow_step;
-  });
-  std::vector<HypothesisFit> candidates;
-  if (end != others.end()) candidates = screened;
-  others.erase(end, others.end());
-  for (const HypothesisFit& candidate : screened) {
-    for (HypothesisFit& fit : fit_levels(problem, priors, candidate, others, solver)) {
-      candidates.push_back(std::move(fit));
-    }
-  }
-  return candidates;
-}
-
 /// Keeps the best entries per noise of each cost-dependent structure, and lets each find its own slowest paths; the
 /// candidates of other structures stay as they are.
 std::vector<HypothesisFit> refit_paths(const StructureProblem& problem, const CostPriors& priors,
-                                       std::vector<HypothesisFit> candidates, LatencySolver& solver) {
+                                       std::vector<HypothesisFit> candidates) {
   keep_best(candidates, &HypothesisFit::log_evidence);
   std::map<std::tuple<std::size_t, double, double>, std::size_t> taken;  // by structure and noise
   std::vector<HypothesisFit> refitted;
@@ -193,7 +166,7 @@ std::vector<HypothesisFit> refit_paths(const StructureProblem& problem, const Co
       for (int round = 0; round < path_rounds; ++round) {
         const Eigen::VectorXd costs = posterior_costs(prior, candidate) / candidate.scale_ms;
         candidate.rows = std::make_shared<FeatureRows>(rows_at(problem.table, candidate.structure, path_costs(costs)));
-        candidate = std::move(fit_levels(problem, priors, candidate, {level}, solver).front());
+        candidate = std::move(fit_levels(problem, priors, candidate, {level}).front());
       }
     }
     refitted.push_back(std::move(candidate));
@@ -205,9 +178,19 @@ std::vector<HypothesisFit> refit_paths(const StructureProblem& problem, const Co
 
 std::vector<HypothesisFit> fitted_candidates(const StructureProblem& problem, const CostPriors& priors,
                                              std::size_t kept) {
-  LatencySolver solver(problem.measured, problem.options);
-  std::vector<HypothesisFit> candidates =
-      refit_paths(problem, priors, fit_candidates(problem, priors, screened(problem, priors, solver), solver), solver);
+  const NoiseLevel known = screening_level(problem.options);
+  std::vector<NoiseLevel> others = noise_levels(problem.options);
+  const auto end = std::remove_if(others.begin(), others.end(), [&](const NoiseLevel& level) {
+    return level.noise == known.noise && level.slow_step == known.slow_step;
+  });
+  const std::vector<HypothesisFit> at_known = screened(problem, priors);
+  std::vector<HypothesisFit> candidates;
+  if (end != others.end()) candidates = at_known;
+  others.erase(end, others.end());
+  for (const HypothesisFit& candidate : at_known) {
+    for (HypothesisFit& fit : fit_levels(problem, priors, candidate, others)) candidates.push_back(std::move(fit));
+  }
+  candidates = refit_paths(problem, priors, std::move(candidates));
   keep_best(candidates, &HypothesisFit::log_evidence, kept);
   return candidates;
 }

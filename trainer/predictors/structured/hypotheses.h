@@ -91,9 +91,6 @@ StructureProblem make_problem(const StructuredLibrary& library, const Adaptation
 /// k(x, x') between all pairs of signatures, [signatures, signatures].
 Eigen::MatrixXd kernel_matrix(const std::vector<std::uint64_t>& signatures, double scale);
 
-/// Latencies that the costs expect, in units of the median latency.
-Eigen::VectorXd relative_latency(const FeatureRows& rows, const CostGaussian& costs);
-
 /// Prior covariance of the costs of a device of this scale, ms².
 Eigen::MatrixXd prior_covariance_ms2(const CostGaussian& prior, double scale_ms, double closeness);
 /// Mean of the costs after the measurements, ms.
@@ -133,20 +130,20 @@ struct SparseFit : StructureHypothesis {
   Eigen::MatrixXd precision = {};       ///< of costs and anchor weights together, [features + u, features + u]
 };
 
-/// Gauss–Newton in the space of the costs and the anchors' weights: the same posterior as LatencySolver's, at a price
+/// Gauss–Newton in the space of the costs and the anchors' weights: the same posterior as solve() has, at a price
 /// that grows with the number of measurements and not with its cube. Starts from the costs, scale and level of `fit`;
 /// writes its costs, scale, anchor weights, precision and evidence (without the entry's log odds).
 void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, SparseFit& fit);
 
-/// The posterior that adapt() gives from few measurements: every hypothesis sees them all, and each is an anchor of the
-/// residual process. Its time grows with the cube of their number. `set` is what without_removed leaves. Without
-/// components where nothing explains them.
+// The two ways of adapt(). `set` is what without_removed leaves; without components where nothing explains it.
+
+/// From few measurements: every hypothesis sees them all, and each is an anchor of the residual process. Its time grows
+/// with the cube of their number.
 StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const StructuredPosteriorOptions& options);
 
-/// The posterior that adapt() gives from many measurements. All hypotheses are judged on a few, the better ones are
-/// refined on more, until the best are fitted to all; the residual process has few anchors. `set` is what
-/// without_removed leaves, of more measurements than are judged on. Without components where nothing explains them.
+/// From more than are judged on: all hypotheses are judged on a few, the better ones are refined on more, until the
+/// best are fitted to all; the residual process has few anchors.
 StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const StructuredPosteriorOptions& options);
 

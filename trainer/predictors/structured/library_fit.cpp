@@ -37,38 +37,22 @@ Eigen::VectorXd log_residuals(const FeatureRows& rows, const Eigen::VectorXd& la
   return (latency.array() / (rows * costs).array().max(smallest_relative)).log();
 }
 
-/// Huber weights at two standard deviations, the deviation from the median absolute residual.
-Eigen::VectorXd huber_weights(const Eigen::VectorXd& residuals) {
-  const Eigen::ArrayXd size = residuals.array().abs();
-  const double threshold = 2 * 1.48 * upper_median({size.data(), size.data() + size.size()}) + 1e-9;
-  return (threshold / size.max(threshold)).matrix();
-}
-
 Eigen::VectorXd robust_ridge(const FeatureRows& rows, const Eigen::VectorXd& latency, const Eigen::VectorXd& ridges) {
   Eigen::VectorXd costs = weighted_ridge(rows, latency, relative_weights(latency), ridges);
   for (int round = 0; round < huber_rounds; ++round) {
-    const Eigen::VectorXd huber = huber_weights(log_residuals(rows, latency, costs));
+    // Huber weights at two standard deviations, the deviation from the median absolute residual.
+    const Eigen::ArrayXd size = log_residuals(rows, latency, costs).array().abs();
+    const double threshold = 2 * 1.48 * upper_median({size.data(), size.data() + size.size()}) + 1e-9;
+    const Eigen::VectorXd huber = threshold / size.max(threshold);
     const Eigen::VectorXd relative = relative_weights(rows * costs);
     costs = weighted_ridge(rows, latency, huber.cwiseProduct(relative), ridges);
   }
   return costs;
 }
 
-/// Finds the costs of one device under the structure of `entry` by robust ridge regression on the relative error:
-/// residuals are divided by the fitted latency, and large ones count less (Huber 1964; k = 2 standard deviations,
-/// estimated by their median). `relative` is latency / median of the architectures `measured` of `table`.
-void fit_costs(const StructureModel& model, const StructureTable& table, const std::vector<std::size_t>& measured,
-               const Eigen::VectorXd& relative, LibraryEntry& entry) {
-  Eigen::VectorXd ridges(model.features().size());
-  for (Eigen::Index f = 0; f < ridges.size(); ++f) ridges[f] = model.features()[f].ridge;
-  const auto slowest_rows = [&] { return rows_at(table, entry.structure, measured, path_costs(entry.costs)); };
-  entry.costs = typical_costs(model);
-  const int rounds = table.structures[entry.structure].alternatives > 1 ? path_rounds : 1;
-  for (int round = 0; round < rounds; ++round) entry.costs = robust_ridge(slowest_rows(), relative, ridges);
-  const Eigen::VectorXd residuals = log_residuals(slowest_rows(), relative, entry.costs);
-  entry.log_rms = std::sqrt(residuals.array().abs().min(largest_residual).square().mean());
-}
-
+/// The costs of one device under its best structure, by robust ridge regression on the relative error: residuals are
+/// divided by the fitted latency, and large ones count less (Huber 1964; k = 2 standard deviations, estimated by their
+/// median).
 LibraryEntry fit_entry(const StructureModel& model, const StructureTable& table, const std::string& device,
                        const std::vector<double>& latency_ms) {
   std::vector<std::size_t> measured;
@@ -86,9 +70,15 @@ LibraryEntry fit_entry(const StructureModel& model, const StructureTable& table,
   const Eigen::VectorXd relative =
       Eigen::Map<const Eigen::VectorXd>(measured_ms.data(), static_cast<Eigen::Index>(measured.size())) /
       best.median_ms;
+  Eigen::VectorXd ridges(model.features().size());
+  for (Eigen::Index f = 0; f < ridges.size(); ++f) ridges[f] = model.features()[f].ridge;
   for (std::size_t s = 0; s < model.structures().size(); ++s) {
-    LibraryEntry entry{device, s, 0, best.median_ms, {}};
-    fit_costs(model, table, measured, relative, entry);
+    LibraryEntry entry{device, s, 0, best.median_ms, typical_costs(model)};
+    const auto slowest_rows = [&] { return rows_at(table, s, measured, path_costs(entry.costs)); };
+    const int rounds = table.structures[s].alternatives > 1 ? path_rounds : 1;
+    for (int round = 0; round < rounds; ++round) entry.costs = robust_ridge(slowest_rows(), relative, ridges);
+    const Eigen::VectorXd residuals = log_residuals(slowest_rows(), relative, entry.costs);
+    entry.log_rms = std::sqrt(residuals.array().abs().min(largest_residual).square().mean());
     if (!(entry.log_rms >= best.log_rms)) best = std::move(entry);
   }
   return best;

@@ -32,15 +32,6 @@ double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& factor) {
   return 2 * factor.matrixLLT().diagonal().array().log().sum();
 }
 
-/// The set in an order that is drawn, and does not depend on the order it came in.
-AdaptationSet shuffled(const AdaptationSet& set) {
-  std::vector<std::size_t> order = numbers_below(set.architectures.size());
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return set.architectures[a] < set.architectures[b]; });
-  Rng(1).shuffle(order);
-  return part_of(set, order);
-}
-
 AdaptationSet first_of(const AdaptationSet& set, std::size_t count) {
   return part_of(set, numbers_below(std::min(count, set.architectures.size())));
 }
@@ -113,23 +104,6 @@ std::vector<SparseFit> widened(const SparseProblem& problem, const CostPriors& p
   return fits;
 }
 
-void add_component(const SparseProblem& problem, const SparseFit& fit, double weight, StructuredPosterior& posterior) {
-  const Eigen::Index features = fit.costs_ms.size();
-  const Eigen::Index anchors = fit.anchor_weights.size();
-  const Eigen::MatrixXd covariance = fit.precision.selfadjointView<Eigen::Lower>().llt().solve(
-      Eigen::MatrixXd::Identity(features + anchors, features + anchors));
-  posterior.components.push_back({fit.structure, fit.entry, deviation_of(fit.level, problem.options), weight,
-                                  fit.costs_ms, path_costs(fit.costs_ms, fit.scale_ms),
-                                  covariance.topLeftCorner(features, features)});
-  if (anchors == 0) return;
-  const double residual_variance = std::pow(problem.options.residual_share * fit.level.noise, 2);
-  const Eigen::MatrixXd prior =
-      residual_variance * problem.anchor_kernel.llt().solve(Eigen::MatrixXd::Identity(anchors, anchors));
-  posterior.residual_weights += weight * fit.anchor_weights;
-  posterior.residual_variance += weight * residual_variance;
-  posterior.residual_reduction += weight * (prior - covariance.bottomRightCorner(anchors, anchors));
-}
-
 StructuredPosterior mixture_of(const SparseProblem& problem, std::vector<SparseFit> fits) {
   keep_best(fits, &SparseFit::log_evidence, problem.options.kept);
   std::vector<std::uint64_t> seen_through = problem.anchors;
@@ -137,7 +111,22 @@ StructuredPosterior mixture_of(const SparseProblem& problem, std::vector<SparseF
   StructuredPosterior posterior =
       without_components(problem.library, problem.measured.floor_ms, std::move(seen_through));
   const std::vector<double> weights = weights_of(fits, &SparseFit::log_evidence);
-  for (std::size_t f = 0; f < fits.size(); ++f) add_component(problem, fits[f], weights[f], posterior);
+  for (std::size_t f = 0; f < fits.size(); ++f) {
+    const SparseFit& fit = fits[f];
+    const Eigen::Index features = fit.costs_ms.size(), anchors = fit.anchor_weights.size();
+    const Eigen::MatrixXd covariance = fit.precision.selfadjointView<Eigen::Lower>().llt().solve(
+        Eigen::MatrixXd::Identity(features + anchors, features + anchors));
+    posterior.components.push_back({fit.structure, fit.entry, deviation_of(fit.level, problem.options), weights[f],
+                                    fit.costs_ms, path_costs(fit.costs_ms, fit.scale_ms),
+                                    covariance.topLeftCorner(features, features)});
+    if (anchors == 0) continue;
+    const double residual_variance = std::pow(problem.options.residual_share * fit.level.noise, 2);
+    const Eigen::MatrixXd prior =
+        residual_variance * problem.anchor_kernel.llt().solve(Eigen::MatrixXd::Identity(anchors, anchors));
+    posterior.residual_weights += weights[f] * fit.anchor_weights;
+    posterior.residual_variance += weights[f] * residual_variance;
+    posterior.residual_reduction += weights[f] * (prior - covariance.bottomRightCorner(anchors, anchors));
+  }
   return posterior;
 }
 
@@ -179,7 +168,7 @@ void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, Spars
   const Eigen::Index n = measured.log_latency.size(), features = prior.mean.size(),
                      anchors = problem.anchor_kernel.rows();
   const FeatureRows rows = rows_at(problem.table, fit.structure, path_costs(fit.costs_ms, fit.scale_ms));
-  const Eigen::VectorXd relative = relative_latency(rows, prior);
+  const Eigen::VectorXd relative = (rows * prior.mean).cwiseMax(smallest_relative);
   fit.scale_ms = scale_of(relative, measured.log_latency);
   const Eigen::VectorXd expected_ms = fit.scale_ms * relative;
   const double residual_variance = std::pow(problem.options.residual_share * fit.level.noise, 2);
@@ -191,8 +180,7 @@ void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, Spars
     prior_precision.bottomRightCorner(anchors, anchors) = problem.anchor_kernel / residual_variance;
     log_determinant_prior += static_cast<double>(anchors) * std::log(residual_variance) - problem.log_determinant;
   }
-  MeasurementErrors errors(problem.options);
-  errors.begin(own_variance(measured, expected_ms, fit.level), fit.level.slow_step);
+  MeasurementErrors errors(problem.options, own_variance(measured, expected_ms, fit.level), fit.level.slow_step);
   const Eigen::VectorXd independent = residual_variance * problem.unexplained;
   Eigen::VectorXd latency = (rows * fit.costs_ms).cwiseMax(measured.floor_ms), target, weights, step;
   Eigen::MatrixXd design(n, features + anchors);
@@ -216,7 +204,7 @@ void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, Spars
   }
   fit.costs_ms = fit.scale_ms * prior.mean + step.head(features);
   fit.anchor_weights = step.tail(anchors);
-  // The evidence is as LatencySolver's, by the determinant lemma.
+  // The evidence is as that of latency_solver.h, by the determinant lemma.
   double log_noise = 0;
   for (Eigen::Index i = 0; i < n; ++i) log_noise += std::log(errors.variance[i] + independent[i]);
   fit.log_evidence = errors.corrected(0) -
@@ -226,8 +214,12 @@ void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, Spars
 
 StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const StructuredPosteriorOptions& options) {
-  const AdaptationSet all = shuffled(set);
-  const std::size_t count = all.architectures.size();
+  const std::size_t count = set.architectures.size();
+  std::vector<std::size_t> order = numbers_below(count);  // drawn, whatever the order that they came in
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return set.architectures[a] < set.architectures[b]; });
+  Rng(1).shuffle(order);
+  const AdaptationSet all = part_of(set, order);
   std::vector<SparseFit> fits =
       judged_hypotheses(make_problem(library, most_informative(library, options, all), options), priors);
   for (std::size_t seen = most_judged;;) {

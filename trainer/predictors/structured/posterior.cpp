@@ -64,25 +64,6 @@ const std::vector<DeclaredOption<Options>> own_options = {
 
 const Declaration<Options> posterior_options(with_mixture_options(mixture_ranges, own_options));
 
-void add_component(const StructureProblem& problem, const CostPriors& priors, const HypothesisFit& candidate,
-                   double weight, StructuredPosterior& posterior) {
-  const CostGaussian& prior = priors.at(candidate.structure, candidate.entry);
-  const FeatureRows& rows = *candidate.rows;
-  const Eigen::MatrixXd covariance = prior_covariance_ms2(prior, candidate.scale_ms, candidate.closeness);
-  const LatencySolution& solution = candidate.solution;
-  const FeatureRows sloped = solution.slopes.asDiagonal() * rows;
-  const Eigen::MatrixXd system = solution.log_covariance(sloped * covariance * sloped.transpose(), problem.measured);
-  const Eigen::MatrixXd inverse = system.llt().solve(Eigen::MatrixXd::Identity(system.rows(), system.cols()));
-  const Eigen::MatrixXd gain = covariance * rows.transpose() * solution.slopes.asDiagonal();
-  const Eigen::VectorXd costs_ms = posterior_costs(prior, candidate);
-  posterior.components.push_back({candidate.structure, candidate.entry, deviation_of(candidate.level, problem.options),
-                                  weight, costs_ms, path_costs(costs_ms, candidate.scale_ms),
-                                  covariance - gain * inverse * gain.transpose()});
-  posterior.residual_weights += weight * solution.residual_weights;
-  posterior.residual_variance += weight * solution.residual_variance;
-  posterior.residual_reduction += weight * solution.residual_variance * solution.residual_variance * inverse;
-}
-
 /// What a descriptor says alone: every structure, its costs.
 StructuredPosterior as_described(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
                                  const DescribedDevice& described) {
@@ -100,38 +81,15 @@ StructuredPosterior as_described(const StructuredLibrary& library, const Structu
   return posterior;
 }
 
-/// Contribution of all components of one structure to one row: Σ weight · (log latency, its square + variance).
-struct Moments {
-  double mean = 0;
-  double square = 0;
-};
-
-void add_moments(const Component& component, const StructureTable::Column& column, const std::vector<bool>& asked,
-                 double floor_ms, std::vector<Moments>& moments) {
-  const Eigen::Index width = component.costs_ms.size();
-  for (std::size_t r = 0; r < column.rows; ++r) {
-    if (!asked[r]) continue;
-    const double* rows = column.features->data() + r * column.alternatives * static_cast<std::size_t>(width);
-    const double* row = slowest_row(rows, column.alternatives, component.path_costs_ms);
-    const Eigen::Map<const Eigen::VectorXd> features(row, width);
-    const double latency = std::max(features.dot(component.costs_ms), floor_ms);
-    const double log_latency = std::log(latency);
-    const double variance = features.dot(component.covariance_ms2 * features) / (latency * latency);
-    moments[r].mean += component.weight * log_latency;
-    moments[r].square += component.weight * (log_latency * log_latency + variance);
-  }
-}
-
-/// What the residual process says of every architecture of the table: add(architecture, mean, the variance that is left
-/// of it).
-template <class Add>
-void visit_residuals(const StructuredPosterior& posterior, const StructureTable& table, const Add& add) {
+/// What the residual process says of every architecture of the table: its mean, and the variance that is left of it.
+Eigen::ArrayX2d residuals_of(const StructuredPosterior& posterior, const StructureTable& table) {
   constexpr Eigen::Index few = 40;  // anchors up to which one architecture at a time is as fast
   constexpr std::size_t block_size = 64;
   std::array<double, 65> likeness_at;  // of signatures that differ in so many bits
   for (std::size_t d = 0; d < likeness_at.size(); ++d) {
     likeness_at[d] = std::exp(-static_cast<double>(d) / posterior.model->signature_scale());
   }
+  Eigen::ArrayX2d residuals(table.size, 2);
   Eigen::VectorXd near(posterior.residual_weights.size());
   const auto find_near = [&](std::size_t architecture) {
     for (Eigen::Index i = 0; i < near.size(); ++i) {
@@ -141,18 +99,17 @@ void visit_residuals(const StructuredPosterior& posterior, const StructureTable&
   if (near.size() <= few) {
     for (std::size_t a = 0; a < table.size; ++a) {
       find_near(a);
-      const double mean = near.dot(posterior.residual_weights);
-      add(a, mean, posterior.residual_variance - near.dot(posterior.residual_reduction * near));
+      residuals(a, 0) = near.dot(posterior.residual_weights);
+      residuals(a, 1) = posterior.residual_variance - near.dot(posterior.residual_reduction * near);
     }
-    return;
+    return residuals;
   }
   Eigen::MatrixXd block = Eigen::MatrixXd::Zero(near.size(), block_size);  // always whole: none depends on company
-  std::vector<double> mean(block_size);
   for (std::size_t begin = 0; begin < table.size; begin += block_size) {
     const std::size_t end = std::min(table.size, begin + block_size);
     for (std::size_t a = begin; a < end; ++a) {
       find_near(a);
-      mean[a - begin] = near.dot(posterior.residual_weights);
+      residuals(a, 0) = near.dot(posterior.residual_weights);
       block.col(static_cast<Eigen::Index>(a - begin)) = near;
     }
     const Eigen::MatrixXd reduced = posterior.residual_reduction * block;
@@ -160,9 +117,10 @@ void visit_residuals(const StructuredPosterior& posterior, const StructureTable&
       const auto column = static_cast<Eigen::Index>(a - begin);
       double reduction = 0;
       for (Eigen::Index i = 0; i < near.size(); ++i) reduction += block(i, column) * reduced(i, column);
-      add(a, mean[a - begin], posterior.residual_variance - reduction);
+      residuals(a, 1) = posterior.residual_variance - reduction;
     }
   }
+  return residuals;
 }
 
 }  // namespace
@@ -181,12 +139,10 @@ StructuredPosterior without_components(const StructuredLibrary& library, double 
 
 std::vector<std::size_t> considered_structures(const nasbench::StructureModel& model,
                                                const StructuredPosteriorOptions& options) {
-  std::vector<std::size_t> considered;
-  for (std::size_t s = 0; s < model.structures().size(); ++s) {
-    const std::string& name = model.structures()[s].name;
-    if (std::find(options.left_out.begin(), options.left_out.end(), name) == options.left_out.end()) {
-      considered.push_back(s);
-    }
+  std::vector<std::size_t> considered = numbers_below(model.structures().size());
+  for (const std::string& left_out : options.left_out) {
+    const auto is_left_out = [&](std::size_t s) { return model.structures()[s].name == left_out; };
+    considered.erase(std::remove_if(considered.begin(), considered.end(), is_left_out), considered.end());
   }
   return considered;
 }
@@ -211,7 +167,22 @@ StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPr
   StructuredPosterior posterior = without_components(library, problem.measured.floor_ms, problem.table.signatures);
   const std::vector<double> weights = weights_of(candidates, &HypothesisFit::log_evidence);
   for (std::size_t c = 0; c < candidates.size(); ++c) {
-    add_component(problem, priors, candidates[c], weights[c], posterior);
+    const HypothesisFit& candidate = candidates[c];
+    const CostGaussian& prior = priors.at(candidate.structure, candidate.entry);
+    const FeatureRows& rows = *candidate.rows;
+    const Eigen::MatrixXd covariance = prior_covariance_ms2(prior, candidate.scale_ms, candidate.closeness);
+    const LatencySolution& solution = candidate.solution;
+    const FeatureRows sloped = solution.slopes.asDiagonal() * rows;
+    const Eigen::MatrixXd system = solution.log_covariance(sloped * covariance * sloped.transpose(), problem.measured);
+    const Eigen::MatrixXd inverse = system.llt().solve(Eigen::MatrixXd::Identity(system.rows(), system.cols()));
+    const Eigen::MatrixXd gain = covariance * rows.transpose() * solution.slopes.asDiagonal();
+    const Eigen::VectorXd costs_ms = posterior_costs(prior, candidate);
+    posterior.components.push_back({candidate.structure, candidate.entry, deviation_of(candidate.level, options),
+                                    weights[c], costs_ms, path_costs(costs_ms, candidate.scale_ms),
+                                    covariance - gain * inverse * gain.transpose()});
+    posterior.residual_weights += weights[c] * solution.residual_weights;
+    posterior.residual_variance += weights[c] * solution.residual_variance;
+    posterior.residual_reduction += weights[c] * solution.residual_variance * solution.residual_variance * inverse;
   }
   return posterior;
 }
@@ -252,42 +223,42 @@ StructuredPosterior known_posterior(const StructuredLibrary& library, const std:
 }
 
 LogLatency predict(const StructuredPosterior& posterior, const StructureTable& table) {
-  std::vector<Moments> sum(table.size);
+  // Over components, weight · (log latency, its square + variance): of the architectures, and of one structure's rows.
+  Eigen::ArrayX2d sums = Eigen::ArrayX2d::Zero(table.size, 2), moments;
   double noise_variance = 0;
   for (std::size_t s = 0; s < table.structures.size(); ++s) {
     const StructureTable::Column& column = table.structures[s];
-    std::vector<Moments> moments;
-    std::vector<bool> asked;
+    std::vector<bool> asked;  // empty while no component has the structure
     for (const Component& component : posterior.components) {
       if (component.structure != s) continue;
-      if (moments.empty()) {
-        moments.resize(column.rows);
+      if (asked.empty()) {
+        moments.setZero(column.rows, 2);
         asked.resize(column.rows);
         for (const std::uint32_t row : column.row_of) asked[row] = true;
       }
-      add_moments(component, column, asked, posterior.floor_ms, moments);
+      for (std::size_t r = 0; r < column.rows; ++r) {
+        if (!asked[r]) continue;
+        const double* rows = column.features->data() + r * column.alternatives * table.feature_count;
+        const double* row = slowest_row(rows, column.alternatives, component.path_costs_ms);
+        const Eigen::Map<const Eigen::VectorXd> features(row, component.costs_ms.size());
+        const double latency = std::max(features.dot(component.costs_ms), posterior.floor_ms);
+        const double log_latency = std::log(latency);
+        const double variance = features.dot(component.covariance_ms2 * features) / (latency * latency);
+        moments(r, 0) += component.weight * log_latency;
+        moments(r, 1) += component.weight * (log_latency * log_latency + variance);
+      }
       noise_variance += component.weight * component.noise * component.noise;
     }
-    if (moments.empty()) continue;
-    for (std::size_t a = 0; a < table.size; ++a) {
-      sum[a].mean += moments[column.row_of[a]].mean;
-      sum[a].square += moments[column.row_of[a]].square;
-    }
+    if (asked.empty()) continue;
+    for (std::size_t a = 0; a < table.size; ++a) sums.row(a) += moments.row(column.row_of[a]);
   }
 
+  const Eigen::ArrayX2d residuals = residuals_of(posterior, table);
+  const Eigen::ArrayXd spread = (sums.col(1) - sums.col(0) * sums.col(0)).max(0);
   LogLatency result;
-  result.mean.resize(table.size);
-  result.deviation.resize(table.size);
-  visit_residuals(posterior, table, [&](std::size_t a, double residual_mean, double residual_variance) {
-    result.mean[a] = sum[a].mean + residual_mean;
-    const double spread = std::max(sum[a].square - sum[a].mean * sum[a].mean, 0.0);
-    result.deviation[a] = std::sqrt(spread + noise_variance + std::max(residual_variance, 0.0));
-  });
+  result.mean = sums.col(0) + residuals.col(0);
+  result.deviation = (spread + noise_variance + residuals.col(1).max(0)).sqrt();
   return result;
-}
-
-Predictions predict_intervals(const StructuredPosterior& posterior, const StructureTable& table, double confidence) {
-  return predictions_of(predict(posterior, table), posterior.calibration, confidence);
 }
 
 const Declaration<StructuredPosteriorOptions>& declared(const StructuredPosteriorOptions&) { return posterior_options; }

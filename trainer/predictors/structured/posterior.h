@@ -80,15 +80,12 @@ StructuredPosterior without_components(const StructuredLibrary& library, double 
                                        std::vector<std::uint64_t> anchors = {});
 
 /// What a library says of one of its devices without any measurement. Its calibration is the library's, which is of new
-/// devices. Throws FormatError where it has no entry of that
-/// id.
+/// devices. Throws FormatError where it has no entry of that id.
 StructuredPosterior known_posterior(const StructuredLibrary& library, const std::string& id,
                                     const StructuredPosteriorOptions& options);
 
 /// What a posterior says of the architectures of `table`, one after the other.
 LogLatency predict(const StructuredPosterior& posterior, const nasbench::StructureTable& table);
-Predictions predict_intervals(const StructuredPosterior& posterior, const nasbench::StructureTable& table,
-                              double confidence);
 
 /// The structures, by number, that `options` does not leave out.
 std::vector<std::size_t> considered_structures(const nasbench::StructureModel& model,

@@ -34,33 +34,6 @@ std::string indexed(const std::string& list, std::size_t index, const std::strin
   return list + "[" + std::to_string(index) + "]." + field;
 }
 
-void read_components(const Archive& archive, StructuredPosterior& posterior) {
-  const auto features = static_cast<Index>(posterior.model->features().size());
-  FieldSequence values(archive, "components");
-  const JsonField described = JsonField(archive).at("components");
-  double weights = 0;
-  for (const JsonField& fields : described.list(most_components)) {
-    const auto place = [&](const char* field) { return indexed("components", posterior.components.size(), field); };
-    Component component;
-    component.structure = posterior.model->structure_index(fields.at("structure").text());
-    component.entry = static_cast<std::size_t>(fields.at("entry").whole_number(0, most_components));
-    component.weight = values.number(place("weight"), share);
-    component.noise = values.number(place("noise"), deviation_of_log);
-    component.costs_ms = values.vector(place("costs_ms"), features, any_number);
-    component.path_costs_ms = values.vector(place("path_costs_ms"), features, not_negative);
-    component.covariance_ms2 = values.matrix(place("covariance_ms2"), features, features, any_number);
-    for (Index f = 0; f < features; ++f) {
-      // Rounding may leave a little under 0 of a variance that is 0.
-      require_in_range(component.covariance_ms2(f, f), {-1e-6, 1e300}, place("covariance_ms2") + ": a variance");
-    }
-    weights += component.weight;
-    posterior.components.push_back(std::move(component));
-  }
-  if (posterior.components.empty()) described.fail("at least one component");
-  require_in_range(weights, {1 - 1e-6, 1 + 1e-6}, "array 'components': the sum of the weights");
-  values.require_end();
-}
-
 }  // namespace
 
 void put_library(Archive& archive, const StructuredLibrary& library) {
@@ -122,7 +95,30 @@ void put_posterior(Archive& archive, const StructuredPosterior& posterior) {
 StructuredPosterior get_posterior(const Archive& archive, const nasbench::StructureModel& model) {
   StructuredPosterior posterior;
   posterior.model = &model;
-  read_components(archive, posterior);
+  const auto features = static_cast<Index>(model.features().size());
+  FieldSequence components(archive, "components");
+  const JsonField described = JsonField(archive).at("components");
+  double weights = 0;
+  for (const JsonField& fields : described.list(most_components)) {
+    const auto place = [&](const char* field) { return indexed("components", posterior.components.size(), field); };
+    Component component;
+    component.structure = model.structure_index(fields.at("structure").text());
+    component.entry = static_cast<std::size_t>(fields.at("entry").whole_number(0, most_components));
+    component.weight = components.number(place("weight"), share);
+    component.noise = components.number(place("noise"), deviation_of_log);
+    component.costs_ms = components.vector(place("costs_ms"), features, any_number);
+    component.path_costs_ms = components.vector(place("path_costs_ms"), features, not_negative);
+    component.covariance_ms2 = components.matrix(place("covariance_ms2"), features, features, any_number);
+    for (const double variance : component.covariance_ms2.diagonal()) {
+      // Rounding may leave a little under 0 of a variance that is 0.
+      require_in_range(variance, {-1e-6, 1e300}, place("covariance_ms2") + ": a variance");
+    }
+    weights += component.weight;
+    posterior.components.push_back(std::move(component));
+  }
+  if (posterior.components.empty()) described.fail("at least one component");
+  require_in_range(weights, {1 - 1e-6, 1 + 1e-6}, "array 'components': the sum of the weights");
+  components.require_end();
   const Index anchors = JsonField(archive).at("anchors").whole_number(0, most_anchors);
   const std::vector<std::uint8_t> bytes = archive.bytes("residual.anchors");
   const std::size_t expected = static_cast<std::size_t>(anchors) * sizeof(std::uint64_t);

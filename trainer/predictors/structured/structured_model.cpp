@@ -1,7 +1,5 @@
 #include "trainer/predictors/structured/structured_model.h"
 
-#include <mutex>
-
 #include "datasets/pool/joined_pools.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
@@ -11,7 +9,6 @@
 #include "trainer/core/quantity_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/posterior/error_calibration.h"
-#include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/explanation.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/posterior.h"
@@ -22,19 +19,18 @@ namespace {
 
 using structured::StructuredLibrary;
 
-class StructuredPoolModel : public ModelOfPool {
+class StructuredPoolModel : public PoolModel {
  public:
   StructuredPoolModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
                       StructuredSettings settings, std::optional<Knowledge> knowledge = std::nullopt)
-      : ModelOfPool(std::move(pool), "structured", std::move(knowledge)),
+      : PoolModel(std::move(pool), "structured", std::move(knowledge)),
         library_(std::move(library)),
         descriptor_prior_(std::move(descriptor_prior)),
         settings_(std::move(settings)) {}
 
   std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.kind)); }
 
-  Archive to_archive() const override {
-    Archive archive = ModelOfPool::to_archive();
+  void put_learned(Archive& archive) const override {
     archive.card["seed"] = settings_.seed;
     archive.card["settings"] = option_json(settings_.posterior);
     for (const structured::LibraryEntry& entry : library_.entries) {
@@ -42,7 +38,6 @@ class StructuredPoolModel : public ModelOfPool {
     }
     structured::put_library(archive, library_);
     structured::put_descriptor_prior(archive, descriptor_prior_);
-    return archive;
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
@@ -67,7 +62,7 @@ class StructuredPoolModel : public ModelOfPool {
     const StructuredLibrary& library = alike ? *alike : library_;
     structured::StructuredPosterior posterior =
         structured::adapt(library, set, assumed, described ? &*described : nullptr);
-    nlohmann::json card = predictor_card(*this, set, options.seed, pool_hash());
+    nlohmann::json card = predictor_card(*this, set, options.seed);
     const Quantity quantity = get_quantity(card);
     constexpr std::size_t enough = 300;
     const std::vector<Architecture> others =
@@ -110,10 +105,7 @@ class StructuredPoolModel : public ModelOfPool {
     structured::StructuredPosterior posterior = structured::known_posterior(library_, id, settings_.posterior);
     const OwnFits fits = own_fits();
     posterior.calibration = own_calibration(fits, device);
-    nlohmann::json card = predictor_card(*this, {}, settings_.seed, pool_hash());
-    card["known_device"] = id;
-    put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
-    return structured_predictor(std::move(posterior), std::move(card));
+    return structured_predictor(std::move(posterior), known_device_card(*this, fits, device, settings_.seed));
   }
 
  private:
@@ -127,12 +119,6 @@ class StructuredPoolModel : public ModelOfPool {
     return structured::without(library_, others);
   }
 
-  /// Hashing ten thousand device-runtimes takes a second, an adaptation some milliseconds.
-  const std::string& pool_hash() const {
-    std::call_once(hashed_, [this] { pool_hash_ = datasets::content_hash(pool_); });
-    return pool_hash_;
-  }
-
   std::string alternative_to_measurements() const {
     if (!descriptor_prior_.trained()) return ": this checkpoint makes nothing of descriptors";
     const bool in_network = descriptor_prior_.kind == DescriptorKind::in_network;
@@ -143,8 +129,6 @@ class StructuredPoolModel : public ModelOfPool {
   StructuredLibrary library_;
   structured::DescriptorPrior descriptor_prior_;
   StructuredSettings settings_;
-  mutable std::once_flag hashed_;
-  mutable std::string pool_hash_;
 };
 
 const Declaration<StructuredSettings> structured_options({
@@ -162,14 +146,12 @@ const Declaration<StructuredSettings> structured_options({
 const Declaration<StructuredSettings>& declared(const StructuredSettings&) { return structured_options; }
 
 std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const StructuredSettings& settings) {
-  require_devices(pool);
   require_valid(settings);
   StructuredLibrary library = structured::library_of(pool);
   structured::StructuredCalibrationOptions options;
   options.seed = settings.seed;
   options.families = datasets::families_of(pool);
-  library.calibration = structured::calibrate(library, datasets::device_ids(pool), datasets::latency_matrix(pool),
-                                              settings.posterior, options);
+  library.calibration = structured::calibrate(library, datasets::latency_matrix(pool), settings.posterior, options);
   structured::DescriptorPrior prior =
       structured::descriptor_prior_of(library, pool, settings.descriptor, settings.seed);
   return std::make_unique<StructuredPoolModel>(pool, std::move(library), std::move(prior), settings);

@@ -33,13 +33,8 @@ Eigen::MatrixXd covariance_root(const Eigen::MatrixXd& covariance) {
 
 /// Costs and scale as uncertain as before any measurement, in units of the median latency.
 Component unmeasured(const CostGaussian& prior, double weight, std::size_t structure = 0) {
-  return {structure,
-          0,
-          0,
-          weight,
-          prior.mean,
-          path_costs(prior.mean),
-          prior.covariance + prior.mean * prior.mean.transpose()};
+  const Eigen::MatrixXd covariance = prior.covariance + prior.mean * prior.mean.transpose();
+  return {structure, 0, 0, weight, prior.mean, path_costs(prior.mean), covariance};
 }
 
 /// The hypotheses before anything is measured, the same for every structure: entries of the library, and strange
@@ -71,64 +66,92 @@ std::vector<Component> prior_components(const StructuredLibrary& library, const 
   return components;
 }
 
-/// Adds the components of one structure: a block of their cost uncertainties to `covariance`, their log latencies as
-/// the next columns of `latencies` [size, components of all structures], and their weights to `weights`.
-void add_structure(const StructureTable::Column& column, const std::vector<const Component*>& components, double floor,
-                   LatencyCovariance& covariance, Eigen::MatrixXf& latencies, std::vector<double>& weights) {
-  const Eigen::Index width = components.front()->costs_ms.size();
-  CovarianceBlock block;
-  block.columns = components.size() * static_cast<std::size_t>(width);
-  block.factor.resize(column.rows * block.columns);
-  block.row_of = column.row_of;
-  std::vector<float> log_latency(column.rows);
-  for (std::size_t c = 0; c < components.size(); ++c) {
-    const Component& component = *components[c];
-    const Eigen::MatrixXd root = covariance_root(component.covariance_ms2);
-    for (std::size_t r = 0; r < column.rows; ++r) {
-      const double* rows = column.features->data() + r * column.alternatives * static_cast<std::size_t>(width);
-      const double* row = slowest_row(rows, column.alternatives, component.path_costs_ms);
-      const Eigen::Map<const Eigen::VectorXd> features(row, width);
-      const double latency = std::max(features.dot(component.costs_ms), floor);
-      const Eigen::VectorXd slope = root.transpose() * features * (std::sqrt(component.weight) / latency);
-      std::copy(slope.data(), slope.data() + width, block.factor.data() + r * block.columns + c * width);
-      log_latency[r] = static_cast<float>(std::log(latency));
-    }
-    const auto place = static_cast<Eigen::Index>(weights.size());
-    for (Eigen::Index a = 0; a < latencies.rows(); ++a) latencies(a, place) = log_latency[column.row_of[a]];
-    weights.push_back(component.weight);
-  }
-  covariance.blocks.push_back(std::move(block));
-}
-
-/// The spread of the hypotheses' log latencies as a block: each minus their mean, times the root of its weight.
-CovarianceBlock between_hypotheses(Eigen::MatrixXf latencies, const std::vector<double>& weights) {
-  const Eigen::VectorXf weight = Eigen::Map<const Eigen::VectorXd>(weights.data(), latencies.cols()).cast<float>();
-  const Eigen::VectorXf mean = latencies * weight;
-  latencies.colwise() -= mean;
-  latencies *= weight.cwiseSqrt().asDiagonal();
-  CovarianceBlock block;
-  block.columns = static_cast<std::size_t>(latencies.cols());
-  block.factor.resize(static_cast<std::size_t>(latencies.size()));
-  Eigen::Map<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
-      block.factor.data(), latencies.rows(), latencies.cols()) = latencies;
-  return block;
-}
-
+/// A block for the uncertainties of each structure's costs, and one for the spread of all log latencies.
 LatencyCovariance covariance_of(const StructureTable& table, const std::vector<Component>& components, double floor,
                                 bool scale_is_known) {
   LatencyCovariance covariance;
   covariance.size = table.size;
   std::map<std::size_t, std::vector<const Component*>> by_structure;
   for (const Component& component : components) by_structure[component.structure].push_back(&component);
-  Eigen::MatrixXf latencies(table.size, components.size());
+  Eigen::MatrixXf latencies(table.size, components.size());  // in logarithms
   std::vector<double> weights;
   for (const auto& [structure, own] : by_structure) {
-    add_structure(table.structures[structure], own, floor, covariance, latencies, weights);
+    const StructureTable::Column& column = table.structures[structure];
+    CovarianceBlock& block = covariance.blocks.emplace_back();
+    block.columns = own.size() * table.feature_count;
+    block.factor.resize(column.rows * block.columns);
+    block.row_of = column.row_of;
+    std::vector<float> log_latency(column.rows);
+    for (std::size_t c = 0; c < own.size(); ++c) {
+      const Component& component = *own[c];
+      const Eigen::MatrixXd root = covariance_root(component.covariance_ms2);
+      for (std::size_t r = 0; r < column.rows; ++r) {
+        const double* rows = column.features->data() + r * column.alternatives * table.feature_count;
+        const double* row = slowest_row(rows, column.alternatives, component.path_costs_ms);
+        const Eigen::Map<const Eigen::VectorXd> features(row, component.costs_ms.size());
+        const double latency = std::max(features.dot(component.costs_ms), floor);
+        const Eigen::VectorXd slope = root.transpose() * features * (std::sqrt(component.weight) / latency);
+        std::copy(slope.begin(), slope.end(), block.factor.data() + r * block.columns + c * table.feature_count);
+        log_latency[r] = static_cast<float>(std::log(latency));
+      }
+      const auto place = static_cast<Eigen::Index>(weights.size());
+      for (Eigen::Index a = 0; a < latencies.rows(); ++a) latencies(a, place) = log_latency[column.row_of[a]];
+      weights.push_back(component.weight);
+    }
   }
   if (!scale_is_known) latencies.rowwise() -= latencies.colwise().mean().eval();
-  covariance.blocks.push_back(between_hypotheses(std::move(latencies), weights));
+  // Each log latency minus their mean, times the root of its weight.
+  const Eigen::VectorXf weight = Eigen::Map<const Eigen::VectorXd>(weights.data(), latencies.cols()).cast<float>();
+  const Eigen::VectorXf mean = latencies * weight;
+  latencies.colwise() -= mean;
+  latencies *= weight.cwiseSqrt().asDiagonal();
+  CovarianceBlock& between = covariance.blocks.emplace_back();
+  between.columns = components.size();
+  between.factor.resize(static_cast<std::size_t>(latencies.size()));
+  Eigen::Map<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+      between.factor.data(), latencies.rows(), latencies.cols()) = latencies;
   return covariance;
 }
+
+class LibraryPrior final : public PlanningPrior {
+ public:
+  LibraryPrior(const datasets::Pool& pool, StructuredLibrary library, std::optional<DescriptorPrior> descriptor_prior,
+               StructuredPosteriorOptions options)
+      : pool_(pool),
+        library_(std::move(library)),
+        descriptor_prior_(std::move(descriptor_prior)),
+        options_(std::move(options)) {}
+
+  PlanningView view(const std::vector<Architecture>& candidates, const AdaptationSet& measured) const override {
+    const StructureTable table = library_.model->table(candidates);
+    std::optional<DescribedDevice> known;
+    if (measured.descriptor) known = describe(descriptor_prior(), *library_.model, *measured.descriptor);
+    const DescribedDevice* described = known ? &*known : nullptr;
+    if (measured.architectures.empty()) {
+      return {prior_covariance(library_, table, options_, described), {options_.planning_noise}};
+    }
+    const StructuredPosterior posterior = adapt(library_, measured, options_, described);
+    return {posterior_covariance(posterior, table), {noise_of(posterior)}};
+  }
+
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
+    return latencies_of_pool(library_, pool_, architectures);
+  }
+
+ private:
+  const DescriptorPrior& descriptor_prior() const {
+    std::call_once(described_, [this] {
+      if (!descriptor_prior_) descriptor_prior_ = descriptor_prior_of(library_, pool_);
+    });
+    return *descriptor_prior_;
+  }
+
+  const datasets::Pool& pool_;
+  StructuredLibrary library_;
+  mutable std::once_flag described_;
+  mutable std::optional<DescriptorPrior> descriptor_prior_;  ///< nothing: not fitted yet
+  StructuredPosteriorOptions options_;
+};
 
 }  // namespace
 
@@ -204,50 +227,6 @@ std::vector<double> expected_deviation(const StructuredPosterior& posterior, con
   }
   return deviation;
 }
-
-namespace {
-
-class LibraryPrior final : public PlanningPrior {
- public:
-  LibraryPrior(const datasets::Pool& pool, StructuredLibrary library, std::optional<DescriptorPrior> descriptor_prior,
-               StructuredPosteriorOptions options)
-      : pool_(pool),
-        library_(std::move(library)),
-        descriptor_prior_(std::move(descriptor_prior)),
-        options_(std::move(options)) {}
-
-  PlanningView view(const std::vector<Architecture>& candidates, const AdaptationSet& measured) const override {
-    const nasbench::StructureTable table = library_.model->table(candidates);
-    std::optional<DescribedDevice> known;
-    if (measured.descriptor) known = describe(descriptor_prior(), *library_.model, *measured.descriptor);
-    const DescribedDevice* described = known ? &*known : nullptr;
-    if (measured.architectures.empty()) {
-      return {prior_covariance(library_, table, options_, described), {options_.planning_noise}};
-    }
-    const StructuredPosterior posterior = adapt(library_, measured, options_, described);
-    return {posterior_covariance(posterior, table), {noise_of(posterior)}};
-  }
-
-  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
-    return latencies_of_pool(library_, pool_, architectures);
-  }
-
- private:
-  const DescriptorPrior& descriptor_prior() const {
-    std::call_once(described_, [this] {
-      if (!descriptor_prior_) descriptor_prior_ = descriptor_prior_of(library_, pool_);
-    });
-    return *descriptor_prior_;
-  }
-
-  const datasets::Pool& pool_;
-  StructuredLibrary library_;
-  mutable std::once_flag described_;
-  mutable std::optional<DescriptorPrior> descriptor_prior_;  ///< nothing: not fitted yet
-  StructuredPosteriorOptions options_;
-};
-
-}  // namespace
 
 std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, StructuredLibrary library,
                                                     std::optional<DescriptorPrior> descriptor_prior,

@@ -1,6 +1,5 @@
 #include <cstdio>
 
-#include "trainer/core/part_vocabulary.h"
 #include "trainer/core/predictor.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
@@ -82,30 +81,23 @@ ExportedFormula formula_of(const structured::StructuredPosterior& posterior) {
 class StructuredPredictor : public Predictor {
  public:
   StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card)
-      : posterior_(std::move(posterior)), card_(std::move(card)), kind_(card_.at("predictor").get<std::string>()) {}
+      : Predictor(std::move(card)), posterior_(std::move(posterior)) {}
 
-  std::string_view kind() const override { return kind_; }
   const SearchSpace& space() const override { return posterior_.model->space(); }
-  datasets::Quantity quantity() const override { return get_quantity(card_); }
-  bool has_intervals() const override { return kind_ == "structured"; }
+  bool has_intervals() const override { return kind() == "structured"; }
   ExportedFormula formula() const override { return formula_of(posterior_); }
   std::vector<Remark> explanation() const override { return explanation_of(card_); }
 
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override {
-    Predictions predictions =
-        structured::predict_intervals(posterior_, posterior_.model->table(architectures), confidence);
+    const LogLatency log_latency = structured::predict(posterior_, posterior_.model->table(architectures));
+    Predictions predictions = predictions_of(log_latency, posterior_.calibration, confidence);
     if (!has_intervals()) predictions.lower_ms = predictions.upper_ms = {};
     return predictions;
   }
 
-  Archive to_archive() const override {
-    Archive archive;
-    archive.card = card_;
-    structured::put_posterior(archive, posterior_);
-    return archive;
-  }
+  void put_weights(Archive& archive) const override { structured::put_posterior(archive, posterior_); }
 
-  nlohmann::json to_document() const override {
+  nlohmann::json numbers() const override {
     nlohmann::json features = nlohmann::json::array(), components = nlohmann::json::array();
     for (const nasbench::StructureFeature& feature : posterior_.model->features()) features.push_back(feature.name);
     for (const structured::Component& component : posterior_.components) {
@@ -117,16 +109,13 @@ class StructuredPredictor : public Predictor {
                             {"covariance_ms2", rows_of(component.covariance_ms2)}});
     }
     const nasbench::StructureTable table = posterior_.model->table(space().all());
-    nlohmann::json document = {
-        {"format", "tenshot.predictor/1"},
-        {"card", card_},
+    return {
         {"features", features},
         {"computes",
          "ordinal = sum of strings.ordinals over the columns of the architecture's parts; features = of "
          "tables[structure].rows[row_of[ordinal]] the alternative with the largest features . path_costs_ms; log "
          "latency_ms = sum over components of weight * log(max(features . costs_ms, floor_ms)) + sum over anchors of "
          "weight * exp(-hamming(signatures[ordinal], anchor) / scale)"},
-        {"strings", strings_document(space())},
         {"tables", tables_of(table, posterior_)},
         {"signatures", hexadecimal(table.signatures)},
         {"floor_ms", posterior_.floor_ms},
@@ -139,16 +128,10 @@ class StructuredPredictor : public Predictor {
           {"reduction", rows_of(posterior_.residual_reduction)}}},
         {"calibration",
          {{"probabilities", posterior_.calibration.probabilities}, {"quantiles", posterior_.calibration.quantiles}}}};
-    return document_of(quantity(), std::move(document));
   }
 
-  DeviceCosts device_costs() const override {
-    return has_intervals() ? structured::explain(posterior_) : DeviceCosts{};
-  }
-
-  std::optional<double> measurement_noise() const override {
-    if (!has_intervals()) return std::nullopt;
-    return structured::noise_of(posterior_);
+  std::vector<PartCost> operator_costs(const std::vector<Architecture>& /*typical*/) const override {
+    return has_intervals() ? structured::believed_costs(posterior_) : std::vector<PartCost>{};
   }
 
   std::optional<PlanningView> uncertainty(const std::vector<Architecture>& candidates) const override {
@@ -159,8 +142,6 @@ class StructuredPredictor : public Predictor {
 
  private:
   structured::StructuredPosterior posterior_;
-  nlohmann::json card_;
-  std::string kind_;
 };
 
 }  // namespace

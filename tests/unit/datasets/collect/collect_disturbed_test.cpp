@@ -103,7 +103,7 @@ TEST_F(Collect, WaitsForTheMachineToSettleBeforeMeasuringAgain) {
 
 TEST_F(Collect, SaysWhatItCostAndHowRepeatableItWas) {
   options_.repeat_check = true;
-  const std::string text = to_text(record_of(collect(options_, space_, FakeRuntime())));
+  const std::string text = to_text(record_of(collect(options_, space_, FakeRuntime()), "device.json"));
   for (const char* part : {"timed runs ", "their loops ", "warm-up ", "preparation ", "sentinel ", "within 10 %"}) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   }

@@ -15,6 +15,11 @@ std::vector<KitProblem> problems_of(const KitResults& results) {
   return problems;
 }
 
+std::string kit_model_name(const MeasuredKit& kit, std::size_t architecture) {
+  const KitModel& model = kit.manifest.models[architecture];
+  return model.id + " (" + space().format(model.architecture) + ")";
+}
+
 TEST(KitResults, AreLatenciesAndADescriptor) {
   const MeasuredKit kit;
   const KitResults results = read_kit_results(kit.path());
@@ -39,7 +44,7 @@ TEST(KitResults, AChainMinusItsSurroundingsIsWhatAnOperationCostsInsideANetwork)
   const HardwareDescriptor descriptor = read_kit_results(kit.path()).descriptor;
   ASSERT_EQ(descriptor.in_network.size(), 18u);
   EXPECT_EQ(kit.manifest.models[24].id, "chain_nor_conv_3x3_16");
-  const OperationLatency& latency = descriptor.in_network[3];
+  const OperatorProfile& latency = descriptor.in_network[3];
   EXPECT_EQ(latency.name, "nor_conv_3x3");
   EXPECT_EQ(latency.key.channels(), 16);
   EXPECT_EQ(latency.key.resolution(), 8);
@@ -94,7 +99,8 @@ TEST(KitResults, NamesWhatFailedAndWhy) {
   const KitResults results = read_kit_results(kit.path());
   EXPECT_EQ(results.latencies.size(), 2u);
   EXPECT_EQ(results.findings[0].problem, KitProblem::failed);
-  EXPECT_EQ(results.findings[0].detail, "trtexec exited with 1: out of memory");
+  EXPECT_EQ(results.findings[0].message,
+            kit_model_name(kit, 0) + ": failed on the device: trtexec exited with 1: out of memory; left out");
 }
 
 TEST(KitResults, OfAnotherModelAreNotUsed) {
@@ -103,7 +109,7 @@ TEST(KitResults, OfAnotherModelAreNotUsed) {
   const KitResults results = read_kit_results(kit.path());
   EXPECT_EQ(results.latencies.size(), 2u);
   EXPECT_EQ(results.findings[0].problem, KitProblem::other_model);
-  EXPECT_TRUE(results.findings[0].left_out);
+  EXPECT_NE(results.findings[0].message.find("; left out"), std::string::npos);
 }
 
 TEST(KitResults, DoubtfulOnesAreUsedAndNamed) {
@@ -114,11 +120,13 @@ TEST(KitResults, DoubtfulOnesAreUsedAndNamed) {
   const KitResults results = read_kit_results(kit.path());
   EXPECT_EQ(results.latencies.size(), 3u);
   EXPECT_EQ(results.findings[0].problem, KitProblem::clocks_moved);
-  EXPECT_EQ(results.findings[0].detail, "1300500000 before, 612000000 after");
+  EXPECT_EQ(results.findings[0].message,
+            kit_model_name(kit, 0) + ": the clocks moved: 1300500000 before, 612000000 after");
   EXPECT_EQ(results.findings[1].problem, KitProblem::wide_spread);
-  EXPECT_FALSE(results.findings[1].left_out);
+  EXPECT_EQ(results.findings[1].message.find("; left out"), std::string::npos);
   EXPECT_EQ(results.findings[2].problem, KitProblem::clocks_moved);
-  EXPECT_EQ(results.findings[2].detail, "the sentinel took 2.9 ms, over 5 % more than at its fastest");
+  EXPECT_EQ(results.findings[2].message,
+            kit_model_name(kit, 2) + ": the clocks moved: the sentinel took 2.9 ms, over 5 % more than at its fastest");
 }
 
 TEST(KitResults, BrokenTimesAreFindingsNotCrashes) {

@@ -21,7 +21,7 @@ json valid_device() {
 }
 
 TEST(DeviceFile, SaysEverythingOfTheDevice) {
-  const DeviceFile file = parse_device_file(valid_device().dump(), "d.json");
+  const DeviceFile file = device_file_from_json(valid_device(), "d.json");
   EXPECT_EQ(file.space, &space());
   EXPECT_EQ(file.latencies, "latencies.csv");
   EXPECT_EQ(file.device.id, "nano");
@@ -33,8 +33,8 @@ TEST(DeviceFile, SaysEverythingOfTheDevice) {
 }
 
 TEST(DeviceFile, NeedsOnlyFormatSpaceAndId) {
-  const DeviceFile file =
-      parse_device_file(R"({"format":"tenshot.device/1","space":"nasbench201","id":"x","extra":[1]})", "d.json");
+  const json object = {{"format", "tenshot.device/1"}, {"space", "nasbench201"}, {"id", "x"}, {"extra", {1}}};
+  const DeviceFile file = device_file_from_json(object, "d.json");
   EXPECT_EQ(file.device.device, "x");
   EXPECT_EQ(file.device.batch, 0);
   EXPECT_EQ(file.device.environment, "{}");
@@ -45,19 +45,19 @@ TEST(DeviceFile, NeedsOnlyFormatSpaceAndId) {
 TEST(DeviceFile, HasNullForACountThatIsNotThere) {
   json device = valid_device();
   device["descriptor"]["operators"][0]["counts"][3] = nullptr;
-  const DeviceRuntime read = device_from_json(device, "d.json");
+  const DeviceRuntime read = device_file_from_json(device, "d.json").device;
   EXPECT_TRUE(std::isnan(read.descriptor.operators[0].counts[3]));
   EXPECT_TRUE(to_json(read, space())["descriptor"]["operators"][0]["counts"][3].is_null());
 }
 
 TEST(DeviceFile, LabelsSimulatedCountersAndKeepsHowTheyWereCounted) {
-  DeviceRuntime device = device_from_json(valid_device(), "d.json");
+  DeviceRuntime device = device_file_from_json(valid_device(), "d.json").device;
   EXPECT_FALSE(to_json(device, space())["descriptor"].contains("simulated"));
   device.descriptor.source = "callgrind";
   device.descriptor.conditions = {{"simulated_caches", "small ones"}, {"runs", "5"}};
   const json written = to_json(device, space());
   EXPECT_EQ(written["descriptor"]["simulated"], true);
-  const DeviceRuntime read = device_from_json(written, "d.json");
+  const DeviceRuntime read = device_file_from_json(written, "d.json").device;
   EXPECT_TRUE(read.descriptor.simulated());
   EXPECT_EQ(read.descriptor.conditions, device.descriptor.conditions);
 }
@@ -75,7 +75,7 @@ TEST(DeviceFile, KeepsWhatOperationsCostInsideANetwork) {
   const json written = to_json(device, space());
   EXPECT_EQ(written["descriptor"]["in_network"][0],
             json({{"name", "avg_pool_3x3"}, {"channels", 16}, {"resolution", 32}, {"latency_ms", 0.0625}}));
-  const std::vector<OperationLatency> read = device_from_json(written, "d.json").descriptor.in_network;
+  const std::vector<OperatorProfile> read = device_file_from_json(written, "d.json").device.descriptor.in_network;
   ASSERT_EQ(read.size(), 2U);
   EXPECT_EQ(read[0].latency_ms, 0.0625);
   EXPECT_EQ(read[1].name, "relu");
@@ -103,7 +103,7 @@ TEST_P(BadFiles, AreRefusedWithTheKeyAtFault) {
     device[place] = json::parse(GetParam().value);
   }
   try {
-    device_from_json(device, "d.json");
+    device_file_from_json(device, "d.json");
     FAIL() << "was accepted";
   } catch (const FormatError& error) {
     const std::string message = error.what();
@@ -217,14 +217,14 @@ TEST(DeviceFileOperators, ThatTheSpaceDoesNotNameAreWrittenByTheirSpecifications
   EXPECT_EQ(rows[1], nlohmann::json::parse(
                          R"({"name": "nor_conv_1x1", "channels": 16, "resolution": 32, "latency_ms": 0.5,
                              "counts": []})"));
-  const HardwareDescriptor read = device_from_json(written, "device.json").descriptor;
+  const HardwareDescriptor read = device_file_from_json(written, "device.json").device.descriptor;
   ASSERT_EQ(read.operators.size(), 2U);
   EXPECT_EQ(read.operators[0].key, device.descriptor.operators[0].key);
   EXPECT_EQ(read.operators[1].key, device.descriptor.operators[1].key);
-  EXPECT_EQ(to_json(device_from_json(written, "device.json"), space()), written);
+  EXPECT_EQ(to_json(device_file_from_json(written, "device.json").device, space()), written);
   nlohmann::json broken = written;
   broken["descriptor"]["operators"][0]["operators"][0]["kernel"] = 3;
-  EXPECT_THROW(device_from_json(broken, "device.json"), FormatError);
+  EXPECT_THROW(device_file_from_json(broken, "device.json"), FormatError);
 }
 
 }  // namespace

@@ -33,11 +33,11 @@ TEST(ChainGraphs, HaveEverySurroundingsOnceAndBeforeItsChains) {
 }
 
 TEST(InNetworkLatencies, AreTheDifferenceToTheSurroundingsByTheRepeats) {
-  const std::vector<OperationLatency> latencies = in_network_latencies({{chain("", 16, 32, 0), 1},
-                                                                        {chain("nor_conv_3x3", 16, 32, 8), 5},
-                                                                        {chain("", 32, 16, 0), 2},
-                                                                        {chain("nor_conv_3x3", 32, 16, 4), 5},
-                                                                        {chain("relu", 16, 32, 8), 0.75}});
+  const std::vector<OperatorProfile> latencies = in_network_latencies({{chain("", 16, 32, 0), 1},
+                                                                       {chain("nor_conv_3x3", 16, 32, 8), 5},
+                                                                       {chain("", 32, 16, 0), 2},
+                                                                       {chain("nor_conv_3x3", 32, 16, 4), 5},
+                                                                       {chain("relu", 16, 32, 8), 0.75}});
   ASSERT_EQ(latencies.size(), 3U);
   EXPECT_EQ(latencies[0].name, "nor_conv_3x3");
   EXPECT_EQ(latencies[0].key.channels(), 16);

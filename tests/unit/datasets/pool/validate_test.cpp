@@ -113,7 +113,7 @@ TEST(Validate, CollectsTheFaultsOfEveryDevice) {
   EXPECT_TRUE(mentions(report, "stray/device.json: no such file"));
   EXPECT_FALSE(mentions(report, ".git"));
   EXPECT_EQ(report.problems.size(), 11U) << to_text(report);  // board-7 is also not in its own folder
-  EXPECT_EQ(report.findings.count(Problem::zero), 1U);
+  EXPECT_EQ(report.findings.counts().at(Problem::zero), 1U);
   EXPECT_EQ(report.devices, 6U);
   EXPECT_EQ(to_json(report)["problems"].size(), 11U);
 }

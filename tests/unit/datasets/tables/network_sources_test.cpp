@@ -357,7 +357,7 @@ TEST(SpaceFiles, TableOfNetworks_MayCallItsColumnNetwork) {
   ASSERT_EQ(pool.devices.size(), 1U);
   EXPECT_EQ(pool.devices[0].id, "phone");
   EXPECT_EQ(pool.devices[0].latencies.size(), 1U);
-  EXPECT_EQ(pool.findings.count(Problem::unknown_architecture), 1U);
+  EXPECT_EQ(pool.findings.counts().at(Problem::unknown_architecture), 1U);
   const Measurements rows = parse_measurements("network,latency_ms\nin-table,2\n", "m.csv", nasbench::networks());
   EXPECT_EQ(rows.rows.size(), 1U);
 }

@@ -104,7 +104,7 @@ TEST(StrangersFiles, AMutatedDeviceFileIsReadOrRefused) {
   device.descriptor.in_network.resize(2);
   const std::string text = to_json(device, space()).dump(2);
   const auto [accepted, refused] = survive(text, 20'000, 3, [](const std::string& input) {
-    const DeviceFile file = parse_device_file(input, "d.json");
+    const DeviceFile file = device_file_from_json(parse_json(input, "d.json"), "d.json");
     ASSERT_TRUE(is_device_id(file.device.id));
     ASSERT_EQ(file.latencies.find('/'), std::string::npos);
     ASSERT_FALSE(to_json(file.device, *file.space).dump().empty());

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "experiments/kernels/published_cnn.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
@@ -42,11 +44,11 @@ TEST(KernelNetwork, TheOperatorThatMultipliesLeads) {
 }
 
 TEST(MadeKernel, HasTheSizesAskedFor) {
-  const KernelSizes sizes{14, 8, 24, 3, 2};
-  const Network kernel = made_kernel("convolution++add++relu", sizes);
+  const Network kernel = made_kernel("convolution++add++relu", {14, 8, 24, 3, 2});
   ASSERT_EQ(kernel.nodes.size(), 3U);
   EXPECT_EQ(kernel.nodes[0].operation.output, (Shape{1, 24, 7, 7}));
-  EXPECT_TRUE(kernel_sizes(leading_operator(kernel)) == sizes);
+  const auto [image, inputs, outputs, window, stride] = kernel_sizes(leading_operator(kernel));
+  EXPECT_EQ((std::array<int, 5>{image, inputs, outputs, window, stride}), (std::array<int, 5>{14, 8, 24, 3, 2}));
   EXPECT_EQ(kernel.inputs.size(), 2U);
   const Network depthwise = made_kernel("depthwise_convolution", {14, 8, 8, 5, 1});
   EXPECT_EQ(depthwise.nodes[0].operation.groups, 8);

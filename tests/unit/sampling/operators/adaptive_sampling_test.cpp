@@ -12,8 +12,10 @@ namespace {
 
 /// Input size, kernel size, output channels.
 KernelSpace some_space() {
-  return space_of_zoo({"size", "kernel", "channels"},
-                      {{56, 3, 64}, {28, 3, 128}, {14, 1, 256}, {14, 3, 256}, {7, 5, 512}}, {false, false, true});
+  return {{"size", "kernel", "channels"},
+          {{56, 28, 14, 14, 7}, {3, 3, 1, 3, 5}, {64, 128, 256, 256, 512}},
+          {false, false, true},
+          {}};
 }
 
 /// A staircase in the channels: eight at a time.
@@ -81,9 +83,10 @@ TEST(AdaptiveSampling, KeepsAllButTheChannelsOfWhatItSamplesAround) {
 
 TEST(AdaptiveSampling, DrawsChannelsInThePapersRange) {
   // One test configuration with a large error, nothing else: (56, 3, 1, 24, 64) gives 9 to 28 and 25 to 76 (§5.2).
-  const KernelSpace space =
-      space_of_zoo({"size", "kernel", "stride", "in", "out"}, {{1, 1, 1, 3, 3}, {2, 1, 1, 4, 5}, {3, 1, 1, 6, 7}},
-                   {false, false, false, true, true});
+  const KernelSpace space = {{"size", "kernel", "stride", "in", "out"},
+                             {{1, 2, 3}, {1, 1, 1}, {1, 1, 1}, {3, 4, 6}, {3, 5, 7}},
+                             {false, false, false, true, true},
+                             {}};
   AdaptiveOptions many = options();
   many.around = 4000;
   many.most_rounds = 1;
@@ -155,8 +158,8 @@ TEST(AdaptiveSampling, RefusesOptionsOutOfRange) {
   AdaptiveOptions wrong = options();
   wrong.test_share = 1;
   EXPECT_THROW(sample_adaptively(some_space(), {}, measure, nearest, wrong), InputError);
-  EXPECT_THROW(space_of_zoo({"size"}, {}, {false}), InputError);
-  EXPECT_THROW(space_of_zoo({"size"}, {{1, 2}}, {false}), InputError);
+  EXPECT_THROW(sample_adaptively({{"size"}, {{}}, {false}, {}}, {}, measure, nearest, options()), InputError);
+  EXPECT_THROW(sample_adaptively({{"size"}, {{1}, {2}}, {false}, {}}, {}, measure, nearest, options()), InputError);
 }
 
 }  // namespace

@@ -41,14 +41,14 @@ TEST(ExperimentSpec, ReadsWhatItSays) {
   EXPECT_EQ(spec.seed, 5u);
   ASSERT_EQ(spec.clones.size(), 2u);
   EXPECT_EQ(spec.clones[1], 7);
-  EXPECT_EQ(spec.pools[0].kind, PoolStrategy::Kind::same_runtime);
+  EXPECT_EQ(spec.pools[0].of, "same-runtime");
   EXPECT_TRUE(spec.pools[1].one_at_a_time);
   EXPECT_EQ(spec.methods[0].name, "structured");
   EXPECT_EQ(spec.methods[1].mode, "fine-tune");
   EXPECT_EQ(spec.methods[1].settings.at("hidden"), nlohmann::json({8}));
   EXPECT_TRUE(spec.methods[1].settings.at("normalise"));
   EXPECT_FALSE(spec.methods[1].settings.at("scale_latencies")) << "as maple has it, unless told otherwise";
-  EXPECT_TRUE(spec.methods[1].all_samples);
+  EXPECT_EQ(spec.methods[1].samples, every_sample);
   EXPECT_EQ(spec.methods[1].sampler, "information");
 }
 

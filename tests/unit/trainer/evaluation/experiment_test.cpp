@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
@@ -19,7 +20,6 @@
 namespace tenshot::trainer::evaluation {
 namespace {
 
-namespace fs = std::filesystem;
 using Experiments = ExperimentTest;
 
 TEST_F(Experiments, SplitsRowsAndLeavesTheTargetOutOfItsPool) {
@@ -75,7 +75,7 @@ TEST_F(Experiments, AxesThatAMethodDoesNotHaveAreNotRepeated) {
 TEST_F(Experiments, EveryMethodOfATrialHasTheSameSamples) {
   const ExperimentSpec s = spec();
   const Experiment g = load_experiment(s);
-  PlanningPriors priors(g.data);
+  PlanningPriors priors;
   std::map<std::pair<std::string, int>, std::set<std::vector<Architecture>>> samples;
   for (const GridCell& cell : g.cells) {
     samples[{cell.target, cell.trial}].insert(choose_samples(g, cell, priors));
@@ -89,7 +89,7 @@ TEST_F(Experiments, LaterRoundsOfPlanningKnowTheEarlier) {
       {"name": "one", "predictor": "structured"}, {"name": "four", "predictor": "structured", "samples": 4},
       {"name": "two", "predictor": "structured", "sampler": "information", "rounds": [4, 6]}]})");
   const Experiment g = load_experiment(s);
-  PlanningPriors priors(g.data);
+  PlanningPriors priors;
   ASSERT_EQ(g.cells.size(), 3u);
   EXPECT_EQ(g.cells[2].samples, 10u);
   const auto chosen = [&](std::size_t c) { return choose_samples(g, g.cells[c], priors); };
@@ -111,7 +111,7 @@ TEST_F(Experiments, NoSampleIsForMethodsThatTheDescriptorAnswers) {
       "structured", "transfer", {"name": "without", "predictor": "structured", "descriptor": false},
       {"name": "planned", "predictor": "structured", "sampler": "information", "planning_descriptor": true}]})");
   const Experiment g = load_experiment(s);
-  PlanningPriors priors(g.data);
+  PlanningPriors priors;
   std::vector<std::string> cells;
   std::map<std::string, std::vector<Architecture>> samples;
   for (const GridCell& cell : g.cells) {
@@ -233,16 +233,15 @@ TEST_F(Experiments, ShardsJoinToTheBytesOfOneRun) {
 TEST_F(Experiments, GoesOnWhereItWasStopped) {
   run_experiment(spec(), into("whole"));
   ExperimentOptions stopped = into("stopped");
-  stopped.on_progress = [](const ExperimentProgress& now) { return now.done < 5; };
+  std::size_t done = 0;
+  stopped.on_progress = [&](const ExperimentProgress& now) { done = now.done; };
+  stopped.go_on = [&] { return done < 5; };
   EXPECT_THROW(run_experiment(spec(), stopped), Interrupted);
   EXPECT_THROW(run_experiment(spec(), into("stopped")), InputError);  // begun already: only with resume
   ExperimentOptions resumed = into("stopped");
   resumed.resume = true;
   std::size_t left = 0;
-  resumed.on_progress = [&](const ExperimentProgress& now) {
-    left = now.total;
-    return true;
-  };
+  resumed.on_progress = [&](const ExperimentProgress& now) { left = now.total; };
   EXPECT_THROW(run_experiment(spec(R"({"seed": 9})"), resumed), InputError);  // another experiment's folder
   run_experiment(spec(), resumed);
   EXPECT_LT(left, 18u + 9u);
@@ -257,12 +256,11 @@ TEST_F(Experiments, RefusesADamagedCell) {
 }
 
 TEST(Spread, OfNumbersThatAreThere) {
-  const Spread spread = spread_of({1, 2, std::nan(""), 3});
-  EXPECT_DOUBLE_EQ(spread.mean, 2);
-  EXPECT_DOUBLE_EQ(spread.deviation, 1);
-  EXPECT_EQ(spread.count, 3u);
-  EXPECT_EQ(spread_of({5}).deviation, 0);
-  EXPECT_TRUE(std::isnan(spread_of({}).mean));
+  const nlohmann::json expected = {{"mean", 2.0}, {"deviation", 1.0}, {"count", 3}};
+  EXPECT_EQ(spread_of({1, 2, std::nan(""), 3}), expected);
+  EXPECT_EQ(spread_of({5}).at("deviation"), 0);
+  EXPECT_TRUE(spread_of({std::nan("")}).is_null());
+  EXPECT_TRUE(std::isnan(mean_of(spread_of({}))));
 }
 
 TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
@@ -271,8 +269,8 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
       "samples": [1], "trials": 2, "methods": ["flops", "look-up", {"name": "own", "predictor": "forest",
       "samples": "all"}]})",
                                       "s", false);
-  Experiment experiment{s, {test::synthetic_pool(3), test::synthetic_pool(3), "0123456789abcdef", std::nullopt}};
-  std::vector<CellResult> cells;
+  const Experiment experiment{s, {test::synthetic_pool(3), test::synthetic_pool(3), "0123456789abcdef", std::nullopt}};
+  std::vector<CellResult> results;
   const double acc10[] = {0.50, 0.60, 0.70, 0.90, 0.95, 0.95};  // method by method, two trials each
   for (std::size_t m = 0; m < 3; ++m) {
     for (int trial = 0; trial < 2; ++trial) {
@@ -282,17 +280,15 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
       cell.samples = m == 2 ? 0 : 1;
       cell.method = m;
       cell.trial = trial;
-      experiment.cells.push_back(cell);
-      CellResult result;
+      CellResult result{cell};
       result.metrics.acc10 = acc10[2 * m + static_cast<std::size_t>(trial)];
       result.metrics.acc5 = 0.1 * static_cast<double>(m + 1);
       result.metrics.spearman = std::nan("");
       result.metrics.coverage = m == 1 ? 0.7 + 0.1 * trial : std::nan("");
-      cells.push_back(result);
+      results.push_back(result);
     }
   }
-  const nlohmann::json description = {{"versions", {{"tenshot", "1"}, {"libtorch", "2"}}}};
-  const std::string text = results_markdown({experiment, cells, description});
+  const std::string text = results_markdown(experiment, results);
   EXPECT_NE(text.find("| flops | 55.0 ± 7.1 |"), std::string::npos) << text;
   EXPECT_NE(text.find("| look-up | **80.0** ± 14.1 |"), std::string::npos) << text;
   EXPECT_NE(text.find("| own | 95.0 ± 0.0 |"), std::string::npos) << text;
@@ -304,24 +300,18 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
 }
 
 TEST(WorkerProcesses, ReportTheFailureOfATaskByName) {
-  ProcessWork work;
-  work.tasks = 3;
-  work.jobs = 2;
-  work.name = [](std::size_t task) { return "task " + std::to_string(task); };
-  work.files = [](std::size_t) { return std::vector<fs::path>(); };
-  work.run = [](std::size_t task) {
-    if (task == 1) throw InputError("no luck");
+  const auto run_all = [](const std::function<void()>& second) {
+    const std::vector<ProcessTask> tasks = {{"task 0", {}, [] {}}, {"task 1", {}, second}, {"task 2", {}, [] {}}};
+    run_in_processes(
+        tasks, 2, [](const ProcessTask&) {}, [] { return true; });
   };
   try {
-    run_in_processes(work);
+    run_all([] { throw InputError("no luck"); });
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "task 1: no luck");
   }
-  work.run = [](std::size_t task) {
-    if (task == 1) std::raise(SIGKILL);
-  };
-  EXPECT_THROW(run_in_processes(work), Error);
+  EXPECT_THROW(run_all([] { std::raise(SIGKILL); }), Error);
 }
 
 }  // namespace

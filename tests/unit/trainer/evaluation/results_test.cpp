@@ -48,7 +48,7 @@ TEST_F(Results, AnEnsembleIsTheGeometricMeanOfAdaptationsWithSeedsOfTheirOwn) {
   const Experiment all = load_experiment(s);
   ASSERT_EQ(all.cells.size(), 1u);
   const auto model = train_model(all, all.model(all.cells[0]), {});
-  PlanningPriors priors(all.data);
+  PlanningPriors priors;
   AdaptationSet set;
   set.architectures = choose_samples(all, all.cells[0], priors, model.get());
   for (const Architecture& architecture : set.architectures) {

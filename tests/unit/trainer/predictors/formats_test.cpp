@@ -110,7 +110,7 @@ TEST(EarlierFormats, OperatorsKnownByTheirNamesAreThoseOfTheSpace) {
             << profile.name;
       }
       EXPECT_FALSE(device.descriptor.in_network.empty());
-      for (const datasets::OperationLatency& entry : device.descriptor.in_network) {
+      for (const datasets::OperatorProfile& entry : device.descriptor.in_network) {
         EXPECT_NE(entry.key, nasbench::opaque_operator(entry.name, entry.key.channels(), entry.key.resolution()));
       }
       const fs::path file = folder / "described" / "pool" / device.id / "device.json";

@@ -1,12 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/metrics.h"
-#include "trainer/predictors/forest/forest_predictor.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/trees/tree_ensemble.h"
 
@@ -102,21 +104,29 @@ TEST(Peers, TransferRanksAsTheMostSimilarDevice) {
 
 TEST(Forest, SplitsOnTheFeatureThatExplains) {
   if (!has_xgboost()) GTEST_SKIP() << "forests are trained by XGBoost: install libxgboost-dev";
-  // The target is feature 1; feature 0 is noise.
-  std::vector<float> features;
-  std::vector<double> targets;
-  for (int i = 0; i < 40; ++i) {
-    features.insert(features.end(), {static_cast<float>(i % 3 == 0), static_cast<float>(i % 2)});
-    targets.push_back(i % 2 == 0 ? -1 : 1);
+  // The logarithm of the latency is 1 where the first edge is a 3×3 convolution (feature 3), else −1; other edges are
+  // noise.
+  AdaptationSet set;
+  Rng rng(4);
+  for (std::size_t i = 0; i < 200; ++i) {
+    Architecture cell = space.random(rng);
+    cell[0] = i % 2 == 0 ? 3 : std::array<std::uint8_t, 4>{0, 1, 2, 4}[i / 2 % 4];
+    set.add(cell, std::exp(i % 2 == 0 ? 1 : -1));
   }
-  TreeOptions options;
-  options.trees = 20;
-  options.smallest_leaf = 2;
-  const RandomForest forest = grow_forest(features, 2, targets, options);
-  const float zero[] = {0, 0}, one[] = {1, 1};
-  EXPECT_DOUBLE_EQ(mean_leaf(forest, zero), -1);
-  EXPECT_DOUBLE_EQ(mean_leaf(forest, one), 1);
-  for (const SplitTree& tree : forest) EXPECT_EQ(tree.nodes.front().feature, 1);
+  const auto forest = train_pool_model("forest", test::synthetic_pool(20), {}, {})->adapt(set, {});
+  const std::vector<double> latency_ms = forest->predict(set.architectures, 0.9).latency_ms;
+  double mean = 0;
+  for (std::size_t i = 0; i < latency_ms.size(); ++i) {
+    const double towards = i % 2 == 0 ? std::log(latency_ms[i]) : -std::log(latency_ms[i]);
+    EXPECT_GT(towards, 0) << i;
+    mean += towards / static_cast<double>(latency_ms.size());
+  }
+  EXPECT_NEAR(mean, 1, 0.2);
+  std::map<int, int> roots;  // how many trees split on each feature first; a third of them is offered this one
+  const nlohmann::json document = forest->to_document();
+  for (const auto& nodes : document.at("trees")) ++roots[nodes.at(0).at(0).get<int>()];
+  for (const auto& [feature, count] : roots) EXPECT_LE(count, roots[3]) << feature;
+  EXPECT_GT(roots[3], 40);
 }
 
 TEST(Forest, LearnsFromManyMeasurementsAndIsSeeded) {

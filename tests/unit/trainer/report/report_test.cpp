@@ -56,7 +56,7 @@ TEST_F(Report, OnAPredictorShowsCostsErrorsAndIntervals) {
   EXPECT_EQ(occurrences(html, "<svg role=\"img\" aria-label=\""), 5u);
   EXPECT_EQ(occurrences(html, "<svg"), 5u);
   std::vector<std::string> names;
-  for (const Page::Picture& picture : page.pictures()) {
+  for (const Page::Figure& picture : page.pictures()) {
     names.push_back(picture.name);
     EXPECT_EQ(picture.svg.compare(0, 16, "<svg role=\"img\" "), 0);
     EXPECT_NE(picture.svg.find("prefers-color-scheme: dark"), std::string::npos);

@@ -10,7 +10,7 @@ namespace {
 
 TEST(FamilyErrors, OfNothingAreNothing) {
   EXPECT_EQ(error_of_new_family({}).spread, 0);
-  EXPECT_EQ(error_of_new_family({{}, {}}).middle, 0);
+  EXPECT_EQ(error_of_new_family({}).middle, 0);
 }
 
 TEST(FamilyErrors, HaveAMiddleWhereItCarriesOver) {

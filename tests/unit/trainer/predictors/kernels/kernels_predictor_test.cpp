@@ -57,11 +57,36 @@ TEST(KernelModel, SaysHowAKernelIsKnown) {
   EXPECT_EQ(origin(by_lasso, "convolution++hard_swish"), KernelOrigin::stand_in);
   EXPECT_EQ(origin(model, "convolution++hard_swish"), KernelOrigin::measured_type) << "forests tell no tails apart";
   EXPECT_EQ(model.types.count("convolution++*"), 1U);
-  EXPECT_TRUE(model.type_of("convolution++hard_swish") == model.types.find("convolution++*"));
+  EXPECT_TRUE(model.type_of({"convolution++hard_swish", samples().front().leading}) ==
+              model.types.find("convolution++*"));
   EXPECT_EQ(origin(model, "linear"), KernelOrigin::unknown);
   const auto known = samples().front();
   EXPECT_NEAR(std::log(model.kernel({known.kernel, known.leading}).latency_ms / known.latency_ms), 0, 0.7);
   EXPECT_EQ(model.network_ms({}), 0.5);
+}
+
+TEST(KernelModel, LearnsOperatorsOfOneTypeApartThatHaveOtherFeatures) {
+  // Rules may execute a convolution of one position as a linear layer.
+  std::vector<KernelSample> all;
+  for (const int channels : {8, 16, 32, 64, 128}) {
+    for (const char* type : {"linear", "convolution"}) {
+      const auto leading = leading_operator(nasbench::made_kernel(type, {1, channels, 2 * channels, 1, 1}));
+      all.push_back({"fully_connected", leading, made_up_ms(leading)});
+    }
+  }
+  for (const LearnerKind learner : {LearnerKind::lasso, LearnerKind::forest}) {
+    if (learner == LearnerKind::forest && !has_xgboost()) continue;
+    KernelModel model(all, 0, 1, learner);
+    model.find_errors(all, 1, learner);
+    EXPECT_EQ(model.types.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto found = model.kernel({"fully_connected", all[i].leading});
+      EXPECT_EQ(found.origin, KernelOrigin::measured_type) << all[i].kernel;
+      EXPECT_EQ(model.type_of({"fully_connected", all[i].leading})->second.category,
+                kernels::operation_category(all[i].leading));
+      EXPECT_NEAR(std::log(found.latency_ms / all[i].latency_ms), 0, 0.7);
+    }
+  }
 }
 
 TEST(KernelModel, RefusesWhatItCannotLearnFrom) {

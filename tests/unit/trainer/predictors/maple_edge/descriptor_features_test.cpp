@@ -110,9 +110,13 @@ datasets::HardwareDescriptor two_operators() {
   return descriptor;
 }
 
+/// A device of which one network was measured.
+AdaptationSet device_of(const datasets::HardwareDescriptor& descriptor) {
+  return {{space.at(15624)}, {1}, false, descriptor};
+}
+
 TEST(DeviceFeatures, AreEventsPerSecondOfTheOperator) {
-  const auto features =
-      device_features(DescriptorKind::counters, true, two_operators(), {{space.at(15624)}, {1}}, space, 4);
+  const auto features = device_features(DescriptorKind::counters, true, device_of(two_operators()), space, 4);
   ASSERT_EQ(features.size(), 6u);
   EXPECT_NEAR(features[0], std::log1p(4e6 / 2e-3), 1e-12);  // 4e6 cycles in 2 ms
   EXPECT_EQ(features[1], 0);                                // the core has no such counter
@@ -121,8 +125,7 @@ TEST(DeviceFeatures, AreEventsPerSecondOfTheOperator) {
 }
 
 TEST(DeviceFeatures, AreAbsoluteWithoutNormalisation) {
-  const auto features =
-      device_features(DescriptorKind::counters, false, two_operators(), {{space.at(15624)}, {1}}, space, 4);
+  const auto features = device_features(DescriptorKind::counters, false, device_of(two_operators()), space, 4);
   EXPECT_NEAR(features[0], std::log1p(4e6), 1e-12);
   EXPECT_NEAR(features[4], std::log1p(2.0 * 1e3), 1e-12);
 }
@@ -130,10 +133,9 @@ TEST(DeviceFeatures, AreAbsoluteWithoutNormalisation) {
 TEST(DeviceFeatures, SayWhatTheDescriptorLacks) {
   datasets::HardwareDescriptor latency_only = two_operators();
   latency_only.counters.clear();
-  const AdaptationSet reference{{space.at(15624)}, {1}};
-  EXPECT_THROW(device_features(DescriptorKind::counters, true, latency_only, reference, space, 1), InputError);
-  EXPECT_THROW(device_features(DescriptorKind::latency, true, {}, reference, space, 1), InputError);
-  EXPECT_EQ(device_features(DescriptorKind::latency, true, latency_only, reference, space, 1).size(), 2u);
+  EXPECT_THROW(device_features(DescriptorKind::counters, true, device_of(latency_only), space, 1), InputError);
+  EXPECT_THROW(device_features(DescriptorKind::latency, true, {}, space, 1), InputError);
+  EXPECT_EQ(device_features(DescriptorKind::latency, true, device_of(latency_only), space, 1).size(), 2u);
 }
 
 TEST(CommonDescriptorKind, IsTheRichestThatEveryDeviceHas) {

@@ -239,7 +239,7 @@ TEST(MapleEdge, RefusesWhatItCannotAdaptTo) {
 TEST(MapleEdge, RefusesAPoolWithoutDevices) {
   datasets::Pool pool;
   pool.space = &nasbench::nasbench201();
-  EXPECT_THROW(train_maple_edge(pool, quick_settings(), {}), InputError);
+  EXPECT_THROW(train_pool_model("maple-edge-plain", pool, {}, {}), InputError);
 }
 
 TEST(FlopsLine, RecoversALine) {

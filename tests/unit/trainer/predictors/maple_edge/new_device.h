@@ -40,7 +40,7 @@ inline NewDevice new_device(std::size_t measured) {
 }
 
 inline double acc10(const Predictor& predictor, const NewDevice& device) {
-  return evaluate(predictor.predict(device.architectures, 0.9).latency_ms, device.latency_ms).acc10;
+  return evaluate(predictor.predict(device.architectures, 0.9), device.latency_ms).acc10;
 }
 
 }  // namespace tenshot::trainer

@@ -1,5 +1,3 @@
-#include "trainer/predictors/maple_edge/simulated_descriptor.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -62,19 +62,6 @@ TEST(SimulatedDevice, AddsAResidualForEachDecisionTakenAndEachThatLives) {
   EXPECT_NEAR(log_latency(device, simulated_space(), live), std::log(3.5) + 0.11, 1e-12);
 }
 
-TEST(DrawResiduals, SumToTheDeviationAskedFor) {
-  Rng rng(3);
-  double squares = 0;
-  constexpr int devices = 4000;
-  for (int d = 0; d < devices; ++d) {
-    const std::vector<double> residuals = draw_residuals(0.06, rng);
-    double sum = 0;
-    for (int i = 0; i < 12; ++i) sum += residuals[static_cast<std::size_t>(5 * i)];
-    squares += sum * sum / devices;
-  }
-  EXPECT_NEAR(std::sqrt(squares), 0.06, 0.003);
-}
-
 TEST(DevicePrior, HasPositiveCostsAndEveryStructure) {
   const DevicePrior prior(library(), {});
   Rng rng(1);
@@ -152,6 +139,22 @@ TEST(NearbyDevices, AreNearerToTheMeasurementsThanOthers) {
   };
   EXPECT_LT(mean_error(near), near.threshold());
   EXPECT_LT(near.threshold(), 0.8 * mean_error(anywhere));
+}
+
+TEST(NearbyDevices, HaveResidualsThatSumToTheDeviationAskedFor) {
+  SimulationOptions options;
+  options.residual_share = 0.6;
+  const NearbyDevices devices(DevicePrior(library(), options), simulated_space(), options, {}, {}, 1);
+  Rng rng(3);
+  double squares = 0;
+  constexpr int drawn = 4000;
+  for (int d = 0; d < drawn; ++d) {
+    const SimulatedDevice device = devices.draw(rng);
+    double sum = 0;
+    for (int i = 0; i < 12; ++i) sum += device.residuals[static_cast<std::size_t>(5 * i)];
+    squares += std::pow(sum / device.noise, 2) / drawn;
+  }
+  EXPECT_NEAR(std::sqrt(squares), 0.6, 0.03);
 }
 
 TEST(SimulationOptions, AreReadAsTheyWereWrittenAndRefusedOutOfRange) {

@@ -145,7 +145,7 @@ TEST(SimulatedNetwork, RefusesWhatItCannotAdaptTo) {
   EXPECT_THROW(quick_model().adapt(new_device(3).set, options), InputError);
   datasets::Pool none;
   none.space = &nasbench::nasbench201();
-  EXPECT_THROW(train_simulated_network(none, quick_settings()), InputError);
+  EXPECT_THROW(train_pool_model("maple-edge", none, {}, {}), InputError);
 }
 
 MapleEdgeSettings pretrained_settings() {

@@ -27,9 +27,7 @@ TEST(CostCalibration, HoldsItsPromiseOnNewDevicesAndNetworksOfThePoolsKind) {
   CostLibrary library = fit_library(pool);
   std::vector<std::size_t> families(20);
   std::iota(families.begin(), families.end(), std::size_t{0});
-  const Calibration found = calibrate(pool, library, families, {}, {});
-  library.residual_factor = found.residual_factor;
-  const IntervalCalibration& calibration = found.intervals;
+  const IntervalCalibration calibration = calibrate(pool, library, families, {}, {});
   ASSERT_FALSE(calibration.quantiles.empty());
   const double least = error_quantile(calibration, 0.05);
   const double most = error_quantile(calibration, 0.95);
@@ -80,9 +78,8 @@ TEST(CostCalibration, ExpectsMoreErrorOfNetworksUnlikeAllOthers) {
   std::iota(families.begin(), families.end(), std::size_t{0});
   CalibrationOptions options;
   options.groups = {3};  // about as large as a kind
-  const Calibration found = calibrate(pool, library, families, {}, {}, options);
-  EXPECT_GT(found.residual_factor, 1);
-  library.residual_factor = found.residual_factor;
+  const IntervalCalibration calibration = calibrate(pool, library, families, {}, {}, options);
+  EXPECT_GT(library.residual_factor, 1);
   double held = 0, all = 0, widened = 0;
   for (Index d = 20; d < devices; ++d) {
     AdaptationFeatures set;
@@ -97,7 +94,7 @@ TEST(CostCalibration, ExpectsMoreErrorOfNetworksUnlikeAllOthers) {
     widened += unlike.deviation.mean() > alike.deviation.mean();
     for (Index n = 0; n < of_a_kind; ++n, ++all) {
       const double z = (std::log(bench.pool.latency_ms(d, known + n)) - unlike.mean[n]) / unlike.deviation[n];
-      held += z >= error_quantile(found.intervals, 0.05) && z <= error_quantile(found.intervals, 0.95);
+      held += z >= error_quantile(calibration, 0.05) && z <= error_quantile(calibration, 0.95);
     }
   }
   EXPECT_GE(widened, 0.9 * (devices - 20));
@@ -121,7 +118,9 @@ TEST(CostCalibration, ExpectsMoreErrorOfNetworksLargerThanAllOthers) {
     }
     std::vector<std::size_t> families(devices);
     std::iota(families.begin(), families.end(), std::size_t{0});
-    return calibrate(pool, fit_library(pool), families, {}, {}).reach_variance.above;
+    CostLibrary library = fit_library(pool);
+    calibrate(pool, library, families, {}, {});
+    return library.reach_variance.above;
   };
   EXPECT_LT(calibrated(0), 0.02);
   EXPECT_GT(calibrated(0.3), 0.02);
@@ -129,8 +128,8 @@ TEST(CostCalibration, ExpectsMoreErrorOfNetworksLargerThanAllOthers) {
 
 TEST(CostCalibration, IsNormalWithoutThreeFamilies) {
   const Bench bench = bench_of(4, 90, 4, 14);
-  const CostLibrary library = fit_library(bench.pool);
-  EXPECT_TRUE(calibrate(bench.pool, library, {0, 0, 1, 1}, {}, {}).intervals.quantiles.empty());
+  CostLibrary library = fit_library(bench.pool);
+  EXPECT_TRUE(calibrate(bench.pool, library, {0, 0, 1, 1}, {}, {}).quantiles.empty());
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(CostFeatures, OfTensorsBeyond32MiBAreTheBytesThatAreWritten) {
   const auto& networks = nasbench::networks();
   EXPECT_EQ(make_feature_map(networks, {small, large}).raw.back(), large_bytes_feature());
   EXPECT_NE(make_feature_map(networks, {small}).raw.back(), large_bytes_feature()) << "no network of the pool has any";
-  EXPECT_EQ(make_feature_map(networks, {large}, FeaturesOf::start).raw.back(), all_weights_feature());
+  EXPECT_EQ(make_feature_map(networks, {large}, datasets::Quantity::cold).raw.back(), all_weights_feature());
 }
 
 TEST(CostFeatures, TellConvolutionsApartByKernelAndGroups) {
@@ -192,7 +192,7 @@ class StartFeatures : public ::testing::Test {
   }
   nasbench::Architecture twice = network("twice", {convolution(3, 1, 4, 8, 5), convolution(3, 1, 8, 8, 5)});
   nasbench::Architecture mixed = network("mixed", {convolution(3, 1, 4, 8, 5), convolution(3, 8, 8, 8, 5)});
-  FeatureMap map = make_feature_map(nasbench::networks(), {twice, mixed}, FeaturesOf::start);
+  FeatureMap map = make_feature_map(nasbench::networks(), {twice, mixed}, datasets::Quantity::cold);
 };
 
 TEST_F(StartFeatures, CountTheFirstUseOfAGroupOnce) {

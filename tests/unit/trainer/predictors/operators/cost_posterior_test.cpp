@@ -152,11 +152,10 @@ TEST(CostPosterior, OfAKnownDeviceReachesFromItsOwnNetworksAlone) {
   }
   CostLibrary library = fit_library(bench.pool);
   library.reach_variance = {1, 1};
-  const CostPrior prior = cost_priors(library, {}, 0).front(), of_other = cost_priors(library, {}, 1).front();
-  const auto of = [&](std::size_t device, const CostPrior& own) {
-    return predict(known_posterior(library, device, own, 6, {}), table_of(bench.pool.features));
+  const auto of = [&](std::size_t device) {
+    return predict(known_posterior(library, device, 6, {}), table_of(bench.pool.features));
   };
-  const LogLatency first = of(0, prior), other = of(1, of_other);
+  const LogLatency first = of(0), other = of(1);
   Index costliest = 0;
   bench.pool.latency_ms.row(1).maxCoeff(&costliest);
   EXPECT_GT(first.reach[costliest], 0.1);
@@ -166,9 +165,9 @@ TEST(CostPosterior, OfAKnownDeviceReachesFromItsOwnNetworksAlone) {
     EXPECT_LT(is_own ? std::abs(first.reach[n]) : 0, 1e-3) << n;
   }
   library.sizes.row(0).setConstant(1e6);  // as in a file that was altered
-  EXPECT_THROW(of(0, prior), FormatError);
+  EXPECT_THROW(of(0), FormatError);
   library.sizes.resize(0, 0);  // as in files of earlier versions
-  EXPECT_NEAR(of(0, prior).reach[costliest], 0, 1e-3);
+  EXPECT_NEAR(of(0).reach[costliest], 0, 1e-3);
 }
 
 TEST(CostPosterior, PredictsADeviceLikeThePoolsWithinAPercent) {

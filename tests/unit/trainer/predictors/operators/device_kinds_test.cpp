@@ -127,7 +127,7 @@ TEST(DeviceKinds, HaveIntervalsOfTheirOwnSize) {
   CostLibrary library = fit_library(pool);
   std::vector<std::size_t> families(20);
   std::iota(families.begin(), families.end(), std::size_t{0});
-  apply(calibrate(pool, library, families, {}, {}), library);
+  calibrate(pool, library, families, {}, {});
   EXPECT_GT(library.kinds[1].log_rms, 4 * library.kinds[2].log_rms);
   EXPECT_DOUBLE_EQ(library.error_scale_of(12), library.kinds[1].error_scale);
   EXPECT_DOUBLE_EQ(library.error_scale_of(0), library.kinds[2].error_scale);

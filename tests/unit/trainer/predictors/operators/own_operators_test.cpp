@@ -8,8 +8,6 @@
 #include "nasbench/support/numbers_below.h"
 #include "tests/unit/trainer/predictors/operators/cost_bench.h"
 #include "tests/unit/trainer/predictors/operators/specifications.h"
-#include "trainer/predictors/operators/expected_times.h"
-#include "trainer/predictors/operators/own_entry.h"
 
 namespace tenshot::trainer::operators {
 namespace {

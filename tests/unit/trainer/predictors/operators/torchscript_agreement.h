@@ -9,9 +9,9 @@
 
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/temporaries.h"
+#include "trainer/core/predictor.h"
 #include "trainer/networks/exporting.h"
-#include "trainer/predictors/operators/encoded_features.h"
-#include "trainer/predictors/operators/operators_predictor.h"
+#include "trainer/networks/formula.h"
 
 namespace tenshot::test {
 
@@ -22,9 +22,8 @@ class OperatorsInTorchScript {
     const TemporaryFolder folder;
     trainer::export_torchscript(predictor, folder.path() / "predictor.pt");
     module_ = torch::jit::load((folder.path() / "predictor.pt").string());
-    const auto& own = dynamic_cast<const trainer::OperatorsPredictor&>(predictor);
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> encoding =
-        trainer::operators::network_encoding(own.space(), own.features(), own.posterior(), networks, false);
+        predictor.formula().encode(networks);
     features_ = torch::from_blob(encoding.data(), {encoding.rows(), encoding.cols()}, at::kDouble).clone();
   }
 

@@ -18,17 +18,38 @@ TEST(ErrorCalibration, CountsEveryDeviceAlike) {
   EXPECT_EQ(evenly_spaced(10, 3), (std::vector<std::size_t>{0, 3, 6}));
 }
 
-TEST(LeftOutParts, HoldAFifthOfTheNetworksEach) {
-  const std::vector<std::size_t> part = left_out_part_of(10);
-  for (std::size_t p = 0; p < left_out_parts; ++p) EXPECT_EQ(std::count(part.begin(), part.end(), p), 2);
-  EXPECT_EQ(part, left_out_part_of(10));
+/// Device-runtimes that measured so many networks.
+datasets::Pool pool_of(const std::vector<std::size_t>& networks) {
+  datasets::Pool pool;
+  for (const std::size_t count : networks) pool.devices.emplace_back().latencies.resize(count);
+  return pool;
+}
+
+TEST(LeftOutFits, LeaveOutAFifthOfTheNetworksAtATime) {
+  std::vector<std::vector<std::size_t>> parts;
+  const auto look = [&](const auto& rest, const auto& left_out, LeftOutErrors& errors) {
+    EXPECT_EQ(rest.size(), 8U);
+    EXPECT_EQ(left_out.size(), 2U);
+    for (const std::size_t n : left_out) EXPECT_EQ(std::count(rest.begin(), rest.end(), n), 0);
+    parts.push_back(left_out);
+    errors[0].push_back({0.01, 0.1});
+  };
+  const OwnFits fits = left_out_fits(pool_of({10}), 10, look);
+  EXPECT_EQ(fits.devices[0].networks, 10U);
+  EXPECT_EQ(fits.devices[0].within_10, 1);
+  std::vector<std::size_t> all;
+  for (const std::vector<std::size_t>& part : parts) all.insert(all.end(), part.begin(), part.end());
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  left_out_fits(pool_of({10}), 10, look);
+  EXPECT_TRUE(std::equal(parts.begin(), parts.begin() + 5, parts.begin() + 5)) << "the same parts again";
 }
 
 TEST(OwnFits, CountPredictionsWithinTenAndTwentyPercent) {
   // Predicted over measured: .952, .870, .769 and 1.02.
   std::vector<LeftOutError> errors;
   for (const double measured : {1.05, 1.15, 1.3, 0.98}) errors.push_back({std::log(measured), 0.1});
-  const OwnFits fits = own_fits_of({errors, {}}, {4, 1});
+  const OwnFits fits = own_fits_of({errors, {}}, pool_of({4, 1}));
   ASSERT_EQ(fits.devices.size(), 2U);
   EXPECT_EQ(fits.devices[0].networks, 4U);
   EXPECT_EQ(fits.devices[0].within_10, 0.5);
@@ -40,10 +61,10 @@ TEST(OwnFits, CountPredictionsWithinTenAndTwentyPercent) {
 
 TEST(OwnFits, ADeviceWithManyErrorsHasQuantilesOfItsOwn) {
   const std::vector<LeftOutError> steady(50, {0.01, 0.01}), off(50, {0.03, 0.01});
-  const OwnFits fits = own_fits_of({steady, off}, {50, 50});
+  const OwnFits fits = own_fits_of({steady, off}, pool_of({50, 50}));
   EXPECT_NEAR(error_quantile(own_calibration(fits, 0), 0.9), 1, 1e-9);
   EXPECT_NEAR(error_quantile(own_calibration(fits, 1), 0.9), 3, 1e-9);
-  const OwnFits none = own_fits_of({{}, {}}, {0, 0});
+  const OwnFits none = own_fits_of({{}, {}}, pool_of({0, 0}));
   EXPECT_TRUE(none.probabilities.empty());
   EXPECT_TRUE(own_calibration(none, 0).probabilities.empty());  // the normal distribution
 }

@@ -33,7 +33,7 @@ LatencyProblem problem_of(const std::vector<double>& latency_ms, double likeness
 TEST(LatencySolver, WithoutSpreadOfCostsHasTheEvidenceOfAGaussian) {
   const LatencyProblem problem = problem_of({11, 19}, 0.5);
   const LatencyPrior prior = {1, Eigen::Vector2d(10, 20), Eigen::Matrix2d::Zero()};
-  const LatencySolution found = LatencySolver(problem, gaussian()).solve(prior, {0.1});
+  const LatencySolution found = solve(problem, prior, {0.1}, gaussian());
   // Variances σ² + ρ²σ² = .01 + .04 and, between the two, half of ρ²σ².
   Eigen::Matrix2d covariance;
   covariance << 0.05, 0.02, 0.02, 0.05;
@@ -51,7 +51,7 @@ TEST(LatencySolver, FindsWhereTheLogPosteriorIsFlat) {
   const LatencyProblem problem = problem_of({12, 17, 40}, 0);
   LatencyPrior prior = {1, Eigen::Vector3d(10, 20, 30), Eigen::Matrix3d::Identity()};
   prior.covariance(0, 1) = prior.covariance(1, 0) = 0.6;
-  const LatencySolution found = LatencySolver(problem, options).solve(prior, {0.2});
+  const LatencySolution found = solve(problem, prior, {0.2}, options);
   const Eigen::Vector3d latency = found.slopes.cwiseInverse();
   const Eigen::Vector3d of_noise = (problem.log_latency.array() - latency.array().log()) / (0.04 * latency.array());
   EXPECT_NEAR((of_noise - prior.covariance.inverse() * (latency - prior.mean)).norm(), 0, 1e-8);
@@ -61,7 +61,7 @@ TEST(LatencySolver, GivesAGrossErrorAWideGaussian) {
   MixtureOptions options;
   const LatencyProblem problem = problem_of({10, 21, 300}, 0);
   const LatencyPrior prior = {1, Eigen::Vector3d(10, 20, 30), 0.01 * Eigen::Matrix3d::Identity()};
-  const LatencySolution found = LatencySolver(problem, options).solve(prior, {0.05});
+  const LatencySolution found = solve(problem, prior, {0.05}, options);
   EXPECT_LT(found.noise_variance[1], 0.01);
   EXPECT_GT(found.noise_variance[2], 0.5);
 }
@@ -84,8 +84,7 @@ TEST(RequireLatencies, NamesWhatIsWrong) {
 TEST(MeasurementErrors, HaveADensityAtBothSpeeds) {
   constexpr double pi = 3.14159265358979323846, variance = 0.01, step = 1e-3;
   for (const double slow_step : {0.0, 0.2}) {
-    MeasurementErrors errors(MixtureOptions{});
-    errors.begin(Eigen::VectorXd::Constant(1, variance), slow_step);
+    MeasurementErrors errors(MixtureOptions{}, Eigen::VectorXd::Constant(1, variance), slow_step);
     double sum = 0;
     for (double error = -40; error < 40; error += step) {
       errors.error = Eigen::VectorXd::Constant(1, error);

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "structured_fixtures.h"
-#include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/hypotheses.h"
+#include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
@@ -121,7 +121,7 @@ TEST(Calibration, OfALargeLibraryHoldsOutDevicesWithTheirFamilies) {
   StructuredCalibrationOptions options;
   options.repeats = 1;
   options.most_devices = 12;
-  const auto quantiles = [&] { return calibrate(pool.library, pool.devices, pool.latencies, {}, options).quantiles; };
+  const auto quantiles = [&] { return calibrate(pool.library, pool.latencies, {}, options).quantiles; };
   const std::vector<double> alone = quantiles();
   for (std::size_t d = 0; d < 150; ++d) options.families.push_back(d);
   EXPECT_EQ(quantiles(), alone);  // a family of one is a device alone

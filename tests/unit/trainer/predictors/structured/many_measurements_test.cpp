@@ -123,9 +123,10 @@ TEST(ManyMeasurements, NameTheStructureAndTheNoise) {
       {"layout", {6, 0, 4, 7, 1.5, 0.5, 0.5, 0.4, 1}},
       {"critical", critical_costs}};
   for (const auto& [structure, costs] : kinds) {
-    const StructuredPosterior posterior = adapt(test::synthetic_library(), measured(structure, costs, 700, 0.03));
-    EXPECT_EQ(explain(posterior).structures.front().name, structure);
-    EXPECT_LE(median_noise(posterior), 0.03);
+    const AdaptationSet set = measured(structure, costs, 700, 0.03);
+    const StructuredPosterior posterior = adapt(test::synthetic_library(), set);
+    EXPECT_EQ(posterior.model->structures()[believed_structures(posterior).front().first].name, structure);
+    EXPECT_LE(test::percent_of_noise(set, posterior), 3);
     EXPECT_GT(accuracy(posterior, structure, costs), 0.99) << structure;
   }
 }
@@ -144,7 +145,7 @@ TEST(ManyMeasurements, OneInThirtyMayBeWrong) {
   for (std::size_t i = 0; i < set.latency_ms.size(); i += 30) set.latency_ms[i] *= i % 60 == 0 ? 5 : 0.3;
   const StructuredPosterior posterior = adapt(test::synthetic_library(), set);
   EXPECT_GT(accuracy(posterior, "live", live_costs), 0.99);
-  const std::vector<std::string> found = suspicions(test::synthetic_library(), set, posterior);
+  const std::vector<std::string> found = test::suspicions(set, posterior);
   ASSERT_EQ(found.size(), 11U);  // ten are named
   EXPECT_EQ(found.back(), "10 more measurements are as far from what the others suggest");
 }
@@ -188,9 +189,9 @@ TEST(StructuredPrediction, AfterManyMeasurementsDoesNotDependOnCompany) {
   const StructuredPosterior posterior = adapt(test::synthetic_library(), measured("live", live_costs, 150, 0.05));
   ASSERT_GT(posterior.residual_weights.size(), 40);
   const auto architectures = test::connected_architectures(130, 12);
-  const auto together = predict_intervals(posterior, test::structures().table(architectures), 0.9);
+  const auto together = test::intervals(posterior, test::structures().table(architectures), 0.9);
   for (std::size_t i = 0; i < architectures.size(); ++i) {
-    const auto alone = predict_intervals(posterior, test::structures().table({architectures[i]}), 0.9);
+    const auto alone = test::intervals(posterior, test::structures().table({architectures[i]}), 0.9);
     EXPECT_EQ(alone.latency_ms[0], together.latency_ms[i]);
     EXPECT_EQ(alone.upper_ms[0], together.upper_ms[i]);
   }

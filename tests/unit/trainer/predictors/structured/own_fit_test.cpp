@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/trainer/fixtures.h"
-#include "trainer/predictors/structured/calibration.h"
+#include "trainer/predictors/structured/library_fit.h"
 
 namespace tenshot::trainer::structured {
 namespace {

@@ -7,6 +7,7 @@
 #include "nasbench/structures/structures.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/library/library.h"
+#include "trainer/predictors/structured/explanation.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/posterior.h"
 
@@ -87,9 +88,34 @@ inline double share_within(const std::vector<double>& predicted, const std::vect
   return static_cast<double>(within) / static_cast<double>(measured.size());
 }
 
+inline trainer::Predictions intervals(const trainer::structured::StructuredPosterior& posterior,
+                                      const nasbench::StructureTable& table, double confidence) {
+  return predictions_of(predict(posterior, table), posterior.calibration, confidence);
+}
+
 inline std::vector<double> predictions(const trainer::structured::StructuredPosterior& posterior,
                                        const std::vector<nasbench::Architecture>& architectures) {
-  return predict_intervals(posterior, structures().table(architectures), 0.9).latency_ms;
+  return intervals(posterior, structures().table(architectures), 0.9).latency_ms;
+}
+
+/// What a person is warned of in measurements of a device that synthetic_library() was adapted to.
+inline std::vector<std::string> suspicions(const trainer::AdaptationSet& set,
+                                           const trainer::structured::StructuredPosterior& posterior) {
+  std::vector<std::string> found;
+  for (const trainer::Remark& remark : explanation_lines(posterior, synthetic_library(), set, {}, true)) {
+    if (remark.warns) found.push_back(remark.text);
+  }
+  return found;
+}
+
+/// The noise of a measurement as a person is told it, in percent.
+inline double percent_of_noise(const trainer::AdaptationSet& set,
+                               const trainer::structured::StructuredPosterior& posterior) {
+  const std::string begins = "Noise of a measurement: ";
+  for (const trainer::Remark& remark : explanation_lines(posterior, synthetic_library(), set, {}, true)) {
+    if (remark.text.find(begins) == 0) return std::stod(remark.text.substr(begins.size()));
+  }
+  return HUGE_VAL;
 }
 
 /// Share within ±10 % of 500 architectures on a device of `structure`.

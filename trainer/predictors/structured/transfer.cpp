@@ -1,5 +1,3 @@
-#include "trainer/predictors/transfer/transfer.h"
-
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
@@ -7,7 +5,6 @@
 #include "datasets/pool/describe.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
-#include "trainer/core/pool_archive.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/structured/library_fit.h"
@@ -43,14 +40,10 @@ Proxy proxy_by(std::size_t entry, const std::vector<double>& proxy_ms, const std
           std::sqrt(squares / static_cast<double>(latency_ms.size()))};
 }
 
-bool is_worse(const Proxy& a, const Proxy& b) {
-  return a.spearman != b.spearman ? a.spearman < b.spearman : a.log_rms > b.log_rms;
-}
-
-class Transfer : public ModelOfPool {
+class Transfer : public PoolModel {
  public:
   explicit Transfer(datasets::Pool pool)
-      : ModelOfPool(std::move(pool), "transfer"), library_(structured::library_of(pool_)) {}
+      : PoolModel(std::move(pool), "transfer"), library_(structured::library_of(pool_)) {}
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     return structured::latencies_of_pool(library_, pool_, architectures);
@@ -61,7 +54,9 @@ class Transfer : public ModelOfPool {
     const std::vector<std::vector<double>> pool_ms = predict_pool(set.architectures);
     std::vector<Proxy> proxies;
     for (std::size_t d = 0; d < pool_ms.size(); ++d) proxies.push_back(proxy_by(d, pool_ms[d], set.latency_ms));
-    const Proxy& best = *std::max_element(proxies.begin(), proxies.end(), is_worse);
+    const Proxy& best = *std::max_element(proxies.begin(), proxies.end(), [](const Proxy& a, const Proxy& b) {
+      return a.spearman != b.spearman ? a.spearman < b.spearman : a.log_rms > b.log_rms;
+    });
     const LibraryEntry& entry = library_.entries[best.entry];
     nlohmann::json card = predictor_card(*this, set, options.seed);
     card["proxy"] = {{"device", entry.device}, {"base_ms", best.base_ms}, {"slope", best.slope}};
@@ -85,9 +80,6 @@ class Transfer : public ModelOfPool {
 
 }  // namespace
 
-std::unique_ptr<PoolModel> make_transfer(const datasets::Pool& pool) {
-  require_devices(pool);
-  return std::make_unique<Transfer>(pool);
-}
+std::unique_ptr<PoolModel> make_transfer(const datasets::Pool& pool) { return std::make_unique<Transfer>(pool); }
 
 }  // namespace tenshot::trainer
