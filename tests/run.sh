@@ -2,10 +2,9 @@
 # Installs what is missing, builds, and runs every test. TENSHOT_TABLES names the folder of public latency tables;
 # without it the tests that read them are skipped. Networks of torchvision are exported, with random weights, to the
 # build folder. --long adds what takes hours: a thousand kills, ten minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), exports
-# of a million architectures, an experiment on Slurm, aarch64, ThreadSanitizer, the presets debug and without-torch, the
-# whole suite under AddressSanitizer and UndefinedBehaviorSanitizer with its coverage, the wheel, tenshot-predict, the
-# interface of the C++ libraries, and (as root) the Debian packages in a clean root and the container. Other arguments go
-# to ctest.
+# of a million architectures, an experiment on Slurm, aarch64, ThreadSanitizer, the preset debug, the whole suite under
+# AddressSanitizer and UndefinedBehaviorSanitizer with its coverage, the wheel, tenshot-predict, the interface of the C++
+# libraries, and (as root) the Debian packages in a clean root and the container. Other arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 long=""
@@ -26,10 +25,11 @@ if [ ! -f "$TENSHOT_EXPORTS/complete" ]; then
   /usr/bin/python3 tests/networks/export_networks.py "$TENSHOT_EXPORTS" && touch "$TENSHOT_EXPORTS/complete"
 fi
 ctest --test-dir "$build" --output-on-failure -j "${TENSHOT_TEST_JOBS:-2}" "$@"
+if [ $# = 0 ]; then tests/presets_test.sh without-torch; fi # seconds: ccache has most of it
 if [ -n "$long" ]; then
   install_missing slurm-wlm munge clang-14 libclang-rt-14-dev
   install_missing mmdebstrap dpkg-dev lintian buildah abigail-tools protobuf-compiler gcovr python3-build python3-venv g++-aarch64-linux-gnu qemu-user-static
-  tests/presets_test.sh
+  tests/presets_test.sh debug
   logged cmake --preset tsan
   logged cmake --build --preset tsan
   build-tsan/tests/test_threads
