@@ -35,9 +35,8 @@ class CollectTimer {
 
   /// Throws CannotRun.
   Measurement architecture(const Architecture& architecture);
-  /// An operator between two looks at the sentinel, as often as the options have attempts at most, until neither says
-  /// that the machine is disturbed; the attempt with the fastest slower look. `step` is called before each and throws
-  /// to stop.
+  /// An operator between two looks at the sentinel, CollectOptions::attempts times at most, until neither says that the
+  /// machine is disturbed; the attempt with the fastest slower look. `step` is called before each and throws to stop.
   struct OperatorTiming {
     double latency_ms = 0;
     double sentinel_ms = 0;  ///< the slower look
@@ -46,9 +45,9 @@ class CollectTimer {
   OperatorTiming operator_between_looks(const nasbench::Operator& op, const std::function<bool(double)>& steady,
                                         const std::function<void()>& step);
 
-  /// Architectures measured in turn over the rounds of the options, between looks at the sentinel, which `watch` does
-  /// not name. Empty when `go_on`, asked many times a second, said no; what was measured until then is in the journal.
-  /// Throws CannotRun.
+  /// Architectures measured in turn over the rounds of the options, between looks at the sentinel, whose latency all
+  /// rows have; the sentinel of `watch` is not used. Empty when `go_on`, asked many times a second, said no; what was
+  /// measured until then is in the journal. Throws CannotRun.
   std::vector<Measurement> in_turn(const std::vector<Architecture>& architectures,
                                    const descriptor::MachineWatch& watch, const std::function<bool()>& go_on,
                                    const descriptor::TurnJournal& journal);

@@ -47,8 +47,8 @@ FreshStart start_from_json(const nlohmann::json& json);
 /// A network that gives its input as its output: what a runtime takes when it does nothing.
 nasbench::Network empty_network(const nasbench::Network& like);
 
-/// What a process said of its start as the last line; its output file is removed. Throws Error where it said something
-/// else, and as run_child.
+/// What a process says of its start in the last line of its output, whose file is removed. Throws Error where it says
+/// something else, and as run_child.
 FreshStart start_in_process(const descriptor::ChildProcess& child);
 
 /// A network's starts: medians of their parts.

@@ -23,7 +23,7 @@ constexpr std::array formats = {Format{"tflite", ""}, Format{"param", "bin"}, Fo
                                 Format{"rknn", ""},   Format{"dlc", ""},      Format{"mnn", ""},    Format{"om", ""},
                                 Format{"hef", ""},    Format{"nb", ""},       Format{"tmfile", ""}};
 
-/// "tflite, param + bin, …"
+/// The suffixes of all formats, for messages: "tflite, param + bin, …".
 std::string converted_formats() {
   std::vector<std::string> suffixes;
   for (const Format& format : formats) {

@@ -31,8 +31,8 @@ constexpr double kit_tolerated_spread = 0.1;
 
 struct KitFinding {
   KitProblem problem = KitProblem::not_measured;
-  /// "arch_03 (|nor_conv_3x3~0|+…): not measured; left out". A measurement that is not left out is used, and this is a
-  /// warning.
+  /// What is wrong, in one line: "arch_03 (|nor_conv_3x3~0|+…): not measured; left out". Where it does not end so, the
+  /// measurement is used, and this is a warning.
   std::string message;
 };
 

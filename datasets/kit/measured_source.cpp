@@ -34,7 +34,7 @@ void add_profiles(const fs::path& path, MeasuredSource& source) {
   source.profile_remarks = std::move(profiles.problems);
   if (profiles.networks == 0) return;
   source.profile_remarks.push_back(path.string() + ": " + profiles.summary());
-  source.operator_latencies = operators_in_networks(profiles.rows);
+  source.operator_latencies = operators_in_networks(std::move(profiles.rows));
 }
 
 MeasuredSource read_kit(const fs::path& path, const NetworkSpace& space, Quantity quantity) {

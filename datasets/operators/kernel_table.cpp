@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "datasets/tables/csv.h"
 #include "descriptor/timing/timing.h"
@@ -184,11 +185,11 @@ std::vector<KernelRow> read_kernel_table(const std::filesystem::path& path) {
   return parse_kernel_table(read_file(path), name_in_messages(path));
 }
 
-std::vector<OperatorLatency> operators_in_networks(const std::vector<KernelRow>& rows) {
+std::vector<OperatorLatency> operators_in_networks(std::vector<KernelRow> rows) {
   std::vector<OperatorLatency> latencies;
-  for (const KernelRow& row : rows) {
+  for (KernelRow& row : rows) {
     if (row.isolation != profiled_isolation || !row.refused.empty()) continue;
-    latencies.push_back({row.leading, row.latency_ms, row.purpose});
+    latencies.push_back({std::move(row.leading), row.latency_ms, std::move(row.purpose)});
   }
   return latencies;
 }

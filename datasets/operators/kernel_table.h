@@ -51,6 +51,6 @@ std::vector<KernelRow> read_kernel_table(const std::filesystem::path& path);
 
 /// What the runtime itself told of operators inside networks, of the rows of an operators.csv. What was measured apart
 /// is no part of a network's latency and left out.
-std::vector<OperatorLatency> operators_in_networks(const std::vector<KernelRow>& rows);
+std::vector<OperatorLatency> operators_in_networks(std::vector<KernelRow> rows);
 
 }  // namespace tenshot::datasets

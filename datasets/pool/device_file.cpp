@@ -26,7 +26,7 @@ std::string read_environment(const JsonReader& reader) {
   return environment->dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// Without counts.
+/// What rows of operators and of operations inside a network have in common: all but the counts.
 OperatorProfile read_row(const JsonReader& reader, const NetworkSpace& space) {
   OperatorProfile row;
   row.name = reader.text_that("name", "a name", is_filled);

@@ -6,6 +6,7 @@
 #include "datasets/tables/findings.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
 namespace {

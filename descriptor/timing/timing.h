@@ -53,7 +53,7 @@ struct Interval {
 /// ascending. Under six values no pair does, and the interval is everything (−∞, ∞).
 Interval median_interval(const std::vector<double>& sorted);
 
-/// Whether that interval is within `relative_precision` of the median.
+/// Whether the 95 % confidence interval of the median of one or more run times is within `relative_precision` of it.
 bool precise_enough(std::vector<double> run_times_ms, double relative_precision);
 
 /// Warms up, then times single calls of `run` by the steady clock until precise enough. Throws InputError when

@@ -67,8 +67,8 @@ OnnxValue OnnxGraphReader::stored_value(const onnx::NodeProto& node) {
   throw FormatError("a constant without a value that we read");
 }
 
-/// Of an operator that is none of ONNX's or ONNX Runtime's that we know: its attributes may hold weights too, as
-/// tensors, as lists of numbers, or as the text of a compiled network.
+/// An operator that is none of ONNX's or ONNX Runtime's that we know: its attributes may hold weights too, as tensors,
+/// as lists of numbers, or as the text of a compiled network.
 NetworkNode OnnxGraphReader::foreign_operator(const onnx::NodeProto& node, OnnxInputs inputs,
                                               const OnnxValues& outputs) {
   constexpr int longest_word = 1024;

@@ -107,7 +107,7 @@ std::optional<OnnxValue> OnnxGraphReader::declared(const onnx::NodeProto& node, 
   return value;
 }
 
-/// Of what came after this program; the same remark is said once.
+/// Remarks on data types that came after this program, on each once.
 void OnnxGraphReader::remark_on_type(int element) {
   constexpr int newest = 26;  // INT2
   if (element <= newest) return;

@@ -83,6 +83,7 @@ struct ArchitectureHash {
   }
 };
 
+/// Collections by architecture, in no order.
 using ArchitectureSet = std::unordered_set<Architecture, ArchitectureHash>;
 template <class Value>
 using ArchitectureMap = std::unordered_map<Architecture, Value, ArchitectureHash>;

@@ -164,6 +164,7 @@ class LayoutPass {
     }
   }
 
+  /// Counts the conversion of a tensor that is in the other layout, once.
   void read(int v, bool blocked) {
     if (tensors_[v].blocked == blocked || converted_[v]) return;
     converted_[v] = true;

@@ -30,7 +30,7 @@ class FileBlocks {
 
 /// A file that is built into a library, so that a program without its source tree knows it.
 struct ShippedFile {
-  const char* name;  ///< of JSON without ".json"
+  const char* name;  ///< of the file; of a JSON file without ".json"
   std::string_view content;
 };
 

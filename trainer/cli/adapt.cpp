@@ -16,7 +16,7 @@ constexpr double shown_confidence = 0.9;
 nlohmann::json to_json(const datasets::Fleet& fleet) {
   nlohmann::json json = {{"networks", fleet.shared}, {"differ_percent", 100 * fleet.spread}};
   for (const datasets::Fleet::Board& board : fleet.boards) {
-    json["boards"].push_back(
+    json["boards"].push_back(  // NaN becomes null
         {{"measurements", board.name}, {"slower_percent", board.compared ? 100 * std::expm1(board.level) : NAN}});
   }
   return json;

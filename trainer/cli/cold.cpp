@@ -181,7 +181,7 @@ void run_cold_predict(const OptionParser& options) {
   trainer::ColdPlanOptions plan;
   plan.preparing_cores = options.integer("preparing-cores", 0);
   const nasbench::Network network = nasbench::read_onnx(model);
-  trainer::cold_stages::OfferedKernels offered;  // here; unknown where the stages are of another machine
+  trainer::cold_stages::OfferedKernels offered;  // by oneDNN here; unknown where the stages are of another machine
   if (descriptor::cold_machine() == trainer::cold_stages::machine_of(measured)) offered = descriptor::kernel_names;
   PredictedStart start =
       trainer::cold_stages::predict_cold_start(descriptor::cold_network(network), offered, measured, plan);

@@ -45,7 +45,7 @@ std::vector<nasbench::Architecture> architectures_of(const std::string& archs, c
     return drawn;
   }
   nasbench::ArchitectureSet known;
-  while (drawn.size() < *wanted) {  // of far more than that
+  while (drawn.size() < *wanted) {  // the space has far more than that
     nasbench::Architecture architecture = decided.random(rng);
     if (known.insert(architecture).second) drawn.push_back(std::move(architecture));
   }
@@ -174,7 +174,7 @@ void measure_operators(const datasets::CollectOptions& collect, const datasets::
               "tenshot kernels train --kernels " + options.file.string() + " --out kernels.tenshot");
 }
 
-/// All that `collect` is told, beside what it has of the runtime.
+/// Adds all other options to `collect`, which has those of runtime_choice().
 datasets::CollectOptions collect_options(const OptionParser& options, datasets::CollectOptions collect,
                                          const nasbench::NetworkSpace& space) {
   collect.folder = options.required("out");
@@ -248,10 +248,10 @@ Quantity collected_quantity(const OptionParser& options) {
 
 void run_collect(const OptionParser& options) {
   const Quantity quantity = collected_quantity(options);
-  const auto [told, space_of_cells] = runtime_choice(options);
+  const auto [of_runtime, space_of_cells] = runtime_choice(options);
   const bool by_name = options.has("networks");
   const nasbench::NetworkSpace& space = by_name ? nasbench::networks() : *space_of_cells;
-  datasets::CollectOptions collect = collect_options(options, told, space);
+  datasets::CollectOptions collect = collect_options(options, of_runtime, space);
   if (collect.descriptor.wanted) {
     const datasets::CounterChoice counters = datasets::choose_counters(collect.descriptor);
     collect.descriptor.counters = counters.source;

@@ -111,8 +111,8 @@ class OptionParser {
   cxxopts::ParseResult result_;
 };
 
-/// One verb: options in, library call, output out. Throws; main turns what it throws into a line and an exit code. What
-/// `plan --fusion` does, and what `kernels grid --runtime` does first, are as good as verbs.
+/// One verb: options in, library call, output out. Throws; main turns what it throws into a line and an exit code. Two
+/// are parts of verbs: run_fusion_kit is `plan --fusion`, and measure_grid what `kernels grid --runtime` does first.
 using RunVerb = void(const OptionParser& options);
 RunVerb measure_grid, run_adapt, run_cold_measure, run_cold_plan, run_cold_predict, run_cold_run, run_collect,
     run_dataset_describe, run_dataset_import, run_dataset_operators, run_dataset_validate, run_devices, run_evaluate,
@@ -146,18 +146,19 @@ void say(const std::string& text, nlohmann::json values = {});
 void tell_people(const std::string& text);
 void keep_as_remark(const std::string& text, nlohmann::json values = {});
 
-/// Says what `line_of` the first `shown_lines` of some things is, and how many of `all` there are besides, of which
-/// `more` says what becomes of them.
+/// Says the line that `line_of` makes of each of the first `shown_lines` things, then how many of `all` there are
+/// besides; `more` says what becomes of those.
 template <class Things, class LineOf>
 void say_first(const Things& things, LineOf line_of, std::size_t all, const std::string& more = "") {
   for (std::size_t i = 0; i < std::min(shown_lines, things.size()); ++i) say(std::invoke(line_of, things[i]));
   if (all > shown_lines) say("… and " + std::to_string(all - shown_lines) + " more" + more);
 }
+
 /// The last line of a verb that succeeded: "device.tenshot: predictor written; next: tenshot predict --predictor
 /// device.tenshot --out predictions.csv". `next` may be empty; people are told nothing of standard output ("-").
 void say_written(const std::string& file, const std::string& what, const std::string& next);
 
-/// Further keys of the outcome, such as "verdict".
+/// Adds further keys to the outcome, such as "verdict".
 void put_outcome(const nlohmann::json& values);
 /// Prints the outcome, where --json asks for it: once a verb has succeeded, and by a verb that fails with one.
 void print_outcome();

@@ -27,7 +27,7 @@ nlohmann::ordered_json described(const trainer::PoolModel& model, const trainer:
           {"space", model.pool().space->name()},
           {"source", knowledge == nullptr ? "" : knowledge->sources[knowledge->source_of[number]].name},
           {"networks", fit.networks},
-          {"within_10", fit.within_10},
+          {"within_10", fit.within_10},  // NaN becomes null
           {"within_20", fit.within_20}};
 }
 

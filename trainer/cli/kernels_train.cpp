@@ -117,7 +117,7 @@ void tell_kernels(const KernelModel& model) {
               significant_digits(std::exp(worst.error), 3) + " (root mean square of log latency)");
 }
 
-/// The predictor of --out from a table of measured kernels.
+/// Writes the predictor of --out from a table of measured kernels. Throws InputError on two runtimes, or no kernel.
 void learn_kernels(const OptionParser& options, const std::string& file, LearnerKind learner) {
   const std::string out = options.required("out");
   const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));

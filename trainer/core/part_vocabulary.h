@@ -18,7 +18,7 @@ struct PartVocabulary {
 PartVocabulary part_vocabulary(const nasbench::SearchSpace& space);
 
 /// The key "strings" of a predictor's document: "separator"; "columns" of the one-hot encoding; "parts": for each part
-/// of a string the columns that each spelling sets to one; "ordinals", where there are some: what each column adds.
+/// of a string the columns that each spelling sets to one; "ordinals", where known: what a column adds to an ordinal.
 nlohmann::json strings_document(const nasbench::SearchSpace& space);
 
 }  // namespace tenshot::trainer

@@ -117,8 +117,8 @@ datasets::Pool get_identities(const Archive& archive) {
   return pool;
 }
 
-/// In compact form: architectures as bytes, latencies [device][architecture] as 64-bit floats (NaN where not measured),
-/// descriptors and names as JSON for the card. 9 devices × 900 architectures take 70 KB.
+/// Puts a pool in compact form: architectures as bytes, latencies [device][architecture] as 64-bit floats, NaN where
+/// not measured. Returns descriptors and names as JSON for the card. 9 devices × 900 architectures take 70 KB.
 nlohmann::json put_pool(Archive& archive, const datasets::Pool& pool) {
   const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
   const auto rows = static_cast<std::int64_t>(matrix.architectures.size());
@@ -137,7 +137,7 @@ nlohmann::json put_pool(Archive& archive, const datasets::Pool& pool) {
   return devices;
 }
 
-/// Where the pool's devices were learned from, by a version of its own, and their identities as JSON for the card.
+/// Puts where the pool's devices were learned from, with a version of its own; returns who they are, for the card.
 nlohmann::json put_knowledge(Archive& archive, const datasets::Pool& identities, const Knowledge& knowledge) {
   nlohmann::json devices = nlohmann::json::array(), sources = nlohmann::json::array();
   for (std::size_t d = 0; d < identities.devices.size(); ++d) {

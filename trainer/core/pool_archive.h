@@ -11,8 +11,8 @@
 
 namespace tenshot::trainer {
 
-/// The devices of a checkpoint of knowledge are as they were written and have no latencies (trainer/core/knowledge.h).
-/// Throws FormatError when the arrays do not fit each other or the space.
+/// The pool of a checkpoint. The devices of one of knowledge have no latencies (trainer/core/knowledge.h). Throws
+/// FormatError when the arrays do not fit each other or the space, and on knowledge of a later version, which it says.
 datasets::Pool get_pool(const Archive& archive);
 
 /// A hash of what a training on the pool depends on: what is said of it, the pool's content, LibTorch's version.
@@ -25,7 +25,7 @@ nlohmann::json version_card();
 constexpr std::string_view knowledge_content = "knowledge";
 
 bool is_knowledge(const Archive& archive);
-/// Nothing of another archive. Throws FormatError that names the field, or says that the version is a later one.
+/// Nothing of another archive; get_pool() has refused a later version. Throws FormatError that names the field.
 std::optional<Knowledge> get_knowledge(const Archive& archive);
 
 }  // namespace tenshot::trainer

@@ -141,7 +141,7 @@ class Predictor {
   }
   /// One for each architecture; nothing for predictors that do not compare networks with those of the pool.
   virtual std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>& /*architectures*/) const { return {}; }
-  /// The file's content: weights, and the card.
+  /// The file's content: the card, and what put_weights() adds.
   Archive to_archive() const;
   /// What it computes, as it is exported (trainer/networks/exporting.h). Throws InputError where that has no form.
   virtual ExportedFormula formula() const = 0;
@@ -206,8 +206,8 @@ class PoolModel {
   /// What of a hardware descriptor adaptation uses: "counters" (all), "latency" (its operator latencies) or "inferred"
   /// (nothing: devices are described by their measured networks).
   virtual std::string descriptor_kind() const { return "inferred"; }
-  /// The checkpoint's content: of every kind what it is, the versions, and the pool, so that adapting and planning need
-  /// nothing but the checkpoint, or the knowledge in its place (pool_archive.h), and what the kind has learned.
+  /// The checkpoint's content: what it is, the versions, the pool or the knowledge in its place (pool_archive.h), so
+  /// that adapting and planning need no other file, and what the kind has learned, by put_learned().
   Archive to_archive() const;
   /// Throws InputError on an adaptation set that cannot be used (none measured, another kind of descriptor).
   virtual std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const = 0;

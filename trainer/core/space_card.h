@@ -14,7 +14,7 @@ namespace tenshot::trainer {
 void put_space(nlohmann::json& card, const nasbench::NetworkSpace& space,
                const std::vector<nasbench::Architecture>& architectures);
 
-/// A card's networks by name, known from then on; a name of two means the last. Throws FormatError, InputError.
+/// A card's networks by name, known from then on; a name that two have is the last's. Throws FormatError, InputError.
 std::vector<nasbench::Architecture> carried_networks(const nlohmann::json& card);
 
 /// Architectures as bytes, one after the other, and back: as many as the bytes are enough for.

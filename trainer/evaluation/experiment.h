@@ -8,7 +8,7 @@
 
 namespace tenshot::trainer::evaluation {
 
-/// Part `index` (from 1) of `count`: what one process of a batch system does.
+/// Part `index` (from 1) of `count`: what one process of a batch system does. It holds every `count`-th number.
 struct Shard {
   int index = 1;
   int count = 1;

@@ -27,7 +27,7 @@ struct CellResult {
   Predictions predictions = {};
 };
 
-/// All but the cell.
+/// The result as JSON, without the cell that it is of.
 nlohmann::json to_json(const CellResult& result);
 /// Throws FormatError that names `file`.
 CellResult cell_result_from_json(const GridCell& cell, const nlohmann::json& json, const std::string& file);
@@ -43,7 +43,7 @@ struct PoolPrior {
   std::shared_ptr<const PlanningPrior> prior;
 };
 using PlanningPriors = std::map<std::vector<std::string>, PoolPrior>;  ///< by the pool's device-runtimes
-/// That of the cell's pool, built when it is first asked for. Throws what planning_prior() throws.
+/// The prior of the cell's pool, built when it is first asked for. Throws what planning_prior() throws.
 std::shared_ptr<const PlanningPrior> prior_of(PlanningPriors& priors, const Experiment& experiment,
                                               const GridCell& cell);
 

@@ -101,7 +101,8 @@ std::string counter_source(const std::string& descriptor, const std::vector<data
   return simulated ? "simulated" : "hardware";
 }
 
-/// One row a cell; what a method does not have is empty. `samples` is what was asked for, `measured` what it came to.
+/// One row a cell; shares are from 0 to 1, what a method does not have is empty. `samples` is what was asked for,
+/// `measured` how many it came to.
 std::string results_csv(const Experiment& experiment, const std::vector<CellResult>& results) {
   const json versions = version_card();
   const std::string constants = experiment.data.sha256 + ',' + versions.at("tenshot").get<std::string>() + ',' +
@@ -147,7 +148,7 @@ json results_json(const Experiment& experiment, const std::vector<CellResult>& r
   return document;
 }
 
-/// One row a prediction of each first trial.
+/// One row for each prediction of a first trial.
 std::string predictions_csv(const Experiment& experiment, const std::vector<CellResult>& results) {
   const datasets::Pool& test = experiment.data.test;
   std::string text = "experiment,target,pool,pool_device,sampler,samples,clones,method,architecture";

@@ -10,9 +10,9 @@
 
 namespace tenshot::trainer::evaluation {
 
-/// {"mean", "deviation" (n − 1; 0 of one), "count"} of the values that are numbers; null where there is none.
+/// The spread {"mean", "deviation" (n − 1; 0 of one), "count"} of the values that are numbers; null of none.
 nlohmann::json spread_of(std::vector<double> values);
-/// NaN of null.
+/// The mean that a spread holds; NaN where the spread is null.
 double mean_of(const nlohmann::json& spread);
 
 /// {"targets": [id, …], "variants": [{"label", "method", "pool", "sampler", "samples", "clones", METRIC: {id: spread},

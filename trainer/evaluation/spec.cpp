@@ -254,10 +254,11 @@ ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool
   document.erase("quick");
   ExperimentSpec spec = spec_of(JsonField(document, file), std::filesystem::path(file).parent_path());
   if (quick) {  // whoever reads a result has to see that it is not the whole experiment's
-    document["name"] = spec.name += " (quick)";
-    document["description"] = spec.description =
-        "The small grid of `--quick`, to see that everything runs: not a result to report." +
-        (spec.description.empty() ? "" : " " + spec.description);
+    spec.name += " (quick)";
+    spec.description = "The small grid of `--quick`, to see that everything runs: not a result to report." +
+                       (spec.description.empty() ? "" : " " + spec.description);
+    document["name"] = spec.name;
+    document["description"] = spec.description;
   }
   spec.json = document;
   return spec;

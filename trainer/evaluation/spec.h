@@ -44,7 +44,7 @@ struct PoolStrategy {
   std::string of = "others";
   bool one_at_a_time = false;                ///< one device-runtime in the pool, each in turn (MAPLE-Edge §3.2)
   std::vector<std::string> devices = {"*"};  ///< ids, or patterns with `*`: choose among these only
-  /// The same of the device-runtimes of each family; who is in none is a family alone.
+  /// Ids, or patterns with `*`, of the device-runtimes of each family; who is in none is a family alone.
   std::vector<std::vector<std::string>> families;
 };
 

@@ -21,8 +21,8 @@ struct DenseLayer {
   Eigen::Map<const Matrix> matrix() const { return {weight.data(), outputs, inputs}; }
 };
 
-/// A predictor that is a feed-forward network over the one-hot encoding alone: what remains of a network once the
-/// device is known and its descriptor is folded into the first layer. latency_ms = max(floor, scale · network(x)).
+/// A predictor that is a feed-forward network over the one-hot encoding x alone, once the descriptor of a known device
+/// is folded into the first layer: latency_ms = max(floor, scale · network(x)), or max(floor, scale · exp(network(x))).
 struct FeedForward {
   std::vector<DenseLayer> layers;  ///< ReLU between them; the first takes the encoding, the last has one output
   double scale_ms = 1;

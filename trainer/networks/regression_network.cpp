@@ -15,7 +15,7 @@ MatrixOperand transposed(MatrixOperand operand) {
   return operand;
 }
 
-/// Before the first step.
+/// The state before the first step.
 AdamState fresh_state(std::vector<float> parameters) {
   const std::vector<float> zeros(parameters.size());
   return {std::move(parameters), zeros, zeros};

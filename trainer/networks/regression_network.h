@@ -8,7 +8,7 @@
 
 namespace tenshot::trainer {
 
-/// A row-major matrix of someone else's numbers, only read; as an operand, or its transpose where that is said.
+/// A row-major matrix of someone else's numbers, only read; an operand is it, or its transpose where that is said.
 struct MatrixOperand {
   const float* values = nullptr;
   std::int64_t rows = 0;  ///< in memory

@@ -18,6 +18,7 @@ constexpr const char* by_information = "information";
 
 using nasbench::ArchitectureSet;
 
+/// The networks to choose from. Throws InputError where there are none, or a measured network has no latency.
 std::vector<Architecture> candidates_of(const datasets::Pool& pool, const PlanRequest& request) {
   if (request.measured.architectures.size() != request.measured.latency_ms.size()) {
     throw InputError("planning after measurements needs a latency for each of them");

@@ -67,8 +67,8 @@ struct Verdict {
   std::optional<double> further;  ///< half_width after three more; nothing where the predictor does not say
 };
 
-/// Nothing for predictors without intervals, and where no network is judged. Of a device as it is known, without any
-/// measurement, how it differs is not known, and so what further ones would do.
+/// Nothing for predictors without intervals, and where no network is judged. Where nothing was measured, how the
+/// device differs from what is known is open, and the verdict does not say what further measurements would do.
 std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Architecture>& judged,
                                const std::vector<Architecture>& measured);
 

@@ -44,7 +44,7 @@ struct Crowd {
 };
 Crowd crowd_of(const Device& device);
 
-/// Points of networks, with their names.
+/// The points (x, y) of networks, with their names.
 std::vector<Mark> marks_of(const Device& device, const std::vector<Architecture>& architectures,
                            const std::vector<double>& x, const std::vector<double>& y);
 

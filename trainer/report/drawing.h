@@ -12,7 +12,7 @@ constexpr const char* ink = "var(--ink)";
 constexpr const char* grid_colour = "var(--grid)";
 constexpr const char* band_colour = "var(--band)";
 constexpr const char* guide_colour = "var(--guide)";
-constexpr const char* unseen = "transparent";  ///< where only the pointer finds something: a hint
+constexpr const char* unseen = "transparent";  ///< of what shows nothing but its hint
 /// One of eight, in turn.
 std::string series_colour(std::size_t index);
 
@@ -76,7 +76,7 @@ class Frame : public Drawing {
  public:
   struct Labels {
     std::string x;
-    std::string y;                     ///< empty: that axis has no numbers and lines across either
+    std::string y;                     ///< empty: that axis has neither numbers nor lines across
     std::vector<double> x_ticks = {};  ///< instead of round numbers
     double left = 52;                  ///< room for the numbers, or for what stands there instead
   };

@@ -53,6 +53,7 @@ class Page {
     bool broad = false;  ///< so wide that a narrow window scrolls it rather than shrink it to nothing
   };
   void figures(const std::vector<Figure>& figures);
+  /// A card of one picture.
   void figure(const std::string& title, const Figure& only) {
     heading(title);
     figures({only});
@@ -69,7 +70,7 @@ class Page {
   void commands(const std::vector<std::pair<std::string, std::string>>& commands);
 
   std::string html() const;
-  /// The page's pictures as files of their own, whose names these are: light or dark as the reader's system is.
+  /// The page's pictures, each `svg` a file of its own: light or dark as the reader's system is.
   const std::vector<Figure>& pictures() const { return pictures_; }
 
  private:

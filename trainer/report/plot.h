@@ -66,8 +66,8 @@ std::string dot_plot(const std::vector<std::string>& rows, const std::vector<Ser
 std::string front_plot(const std::vector<Mark>& networks, const std::vector<Mark>& front, double limit,
                        const Axes& axes, const std::string& alternative_text);
 
-/// Of each series of predicted (y) and measured (x) values the share of errors |y − x| / x that do not exceed each of
-/// some errors up to 50 %, in percent.
+/// The share of errors |y − x| / x that do not exceed each of some errors up to 50 %, in percent: a line for each
+/// series of predicted (y) and measured (x) values.
 std::string error_distribution_plot(const std::vector<Series>& series, const std::string& alternative_text);
 /// How often intervals held against how often they were asked to.
 std::string calibration_plot(const std::vector<Series>& series, const std::string& alternative_text);

@@ -1,6 +1,5 @@
 #include "trainer/predictors/cold_stages/cold_predictor.h"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numeric>

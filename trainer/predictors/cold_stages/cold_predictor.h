@@ -71,7 +71,7 @@ constexpr std::array<Stage, stage_count> all_stages = {Stage::read_raw,  Stage::
                                                        Stage::first,     Stage::execute};
 using Learners = std::array<Learner, stage_count>;
 
-/// What each stage is called, and which time of a kernel it is; reading raw weights is the layer's own.
+/// What each stage is called, in Stage's order, and which time of a kernel it is; reading raw weights is the layer's.
 constexpr std::array<std::pair<std::string_view, double descriptor::KernelStages::*>, stage_count> named_stages = {
     {{"read raw", nullptr},
      {"read cached", &descriptor::KernelStages::read_cached_ms},
@@ -141,11 +141,11 @@ struct FamilyError {
   double spread = 0;  ///< nine of ten errors of the logarithm are to lie within this of the middle
 };
 
-/// From errors of logarithms (measured less predicted), one list for each family that was held out. A new family is one
-/// more draw from those: the variance is what families' means vary by and what networks vary by within their families,
-/// and Student's t with a degree of freedom less than there are families says how far nine of ten may be off. The
-/// middle is the mean over families where, of each family left out, the mean of the others brings predictions nearer to
-/// the truth; else it is zero. One family alone counts each of its networks as one. No errors: all zero.
+/// The error of a new family from `errors` of logarithms (measured less predicted), a list that is not empty for each
+/// family held out. It is one more draw from those: the variance is what families' means and, within families, networks
+/// vary by, and Student's t with a degree of freedom less than there are families says how far nine of ten may be off.
+/// The middle is the mean over families where, of each family left out, the mean of the others brings predictions
+/// nearer to the truth; else 0. One family alone counts each of its networks as one. Without families all is 0.
 FamilyError error_of_new_family(std::vector<std::vector<double>> errors);
 
 /// A cold start that was predicted, milliseconds.

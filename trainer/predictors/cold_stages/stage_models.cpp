@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -83,9 +82,12 @@ LayerMeasures measures_of_reading(std::uint64_t bytes) {
 /// How unlike two layers are: the squared distance of their logarithms, and more where they are of unlike groups.
 double distance(const LayerMeasures& a, const LayerMeasures& b) {
   constexpr double unlike_groups = 1000;
-  const auto squared = [](double sum, double difference) { return sum + difference * difference; };
-  return std::inner_product(a.splits.begin(), a.splits.end(), b.splits.begin(), a.group == b.group ? 0 : unlike_groups,
-                            squared, std::minus<float>());
+  double sum = a.group == b.group ? 0 : unlike_groups;
+  for (std::size_t i = 0; i < a.splits.size(); ++i) {
+    const double difference = a.splits[i] - b.splits[i];
+    sum += difference * difference;
+  }
+  return sum;
 }
 
 /// A number of layers in the place of bytes.

@@ -144,17 +144,20 @@ void train(const std::vector<Lesson>& lessons, const StructureModel& model, std:
   DescribedNetworks networks;
   networks.inputs.resize(devices, prior.input_mean.size());
   networks.log_costs.resize(devices, features);
+  Eigen::Index n = 0;
+  for (const Lesson& lesson : lessons) n += lesson.rows.rows();
+  networks.rows.resize(n, features);
+  networks.log_latency.resize(n);
+  n = 0;
   for (Eigen::Index d = 0; d < devices; ++d) {
     const Lesson& lesson = lessons[static_cast<std::size_t>(d)];
-    const Eigen::Index n = networks.rows.rows();
-    networks.rows.conservativeResize(n + lesson.rows.rows(), features);
-    networks.log_latency.conservativeResize(n + lesson.rows.rows());
     networks.inputs.row(d) = inputs_of(prior, model, lesson.device->descriptor).transpose();
     networks.log_costs.row(d) =
         expected_costs_ms(lesson.device->descriptor, model, prior.kind).array().log().matrix().transpose();
-    networks.rows.bottomRows(lesson.rows.rows()) = lesson.rows;
-    networks.log_latency.tail(lesson.rows.rows()) = lesson.log_latency;
+    networks.rows.middleRows(n, lesson.rows.rows()) = lesson.rows;
+    networks.log_latency.segment(n, lesson.rows.rows()) = lesson.log_latency;
     networks.device.insert(networks.device.end(), static_cast<std::size_t>(lesson.rows.rows()), d);
+    n += lesson.rows.rows();
   }
   prior.network = fit_descriptor_network(networks, seed);
 }

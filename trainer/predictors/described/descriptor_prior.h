@@ -46,7 +46,7 @@ DescriptorKind described_kind(std::string_view name);
 /// Floor for one cost, as a fraction of the sum of the described costs.
 constexpr double smallest_share = 1e-3;
 
-/// What a descriptor says in that kind of entries of the cost of one unit of each feature, ms; NaN where nothing.
+/// The cost of one unit of each feature, ms, as that kind of the descriptor's entries says it; NaN where they do not.
 Eigen::VectorXd described_costs_ms(const datasets::HardwareDescriptor& descriptor,
                                    const nasbench::StructureModel& model, DescriptorKind kind);
 

@@ -70,7 +70,7 @@ struct Encoder {
     return linear(p, join() + 2, torch::relu(linear(p, join() + 1, torch::relu(linear(p, join(), joined)))));
   }
 
-  /// A layer of the encoder over all nodes at once, [weight, bias]: the first of the encoding, the last to one node.
+  /// An encoder layer over all nodes at once, [weight, bias]: the first takes the encoding, the last gives one node.
   std::pair<at::Tensor, at::Tensor> unrolled(const Tensors& p, std::size_t layer) const {
     at::Tensor weight = torch::kron(adjacency, p[2 * layer]), bias = p[2 * layer + 1].repeat({nodes});
     if (layer == encode1) {

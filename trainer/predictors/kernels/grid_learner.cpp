@@ -54,7 +54,7 @@ std::size_t complexity_of(const std::string& category) {
   return static_cast<std::size_t>((found != names.end() ? found : names.end() - 1) - names.begin());
 }
 
-/// Values on a regular grid of any number of dimensions, between which is interpolated, times the complexity.
+/// The complexity times what is interpolated linearly between values on a regular grid of any dimensions (MONNET, §4).
 class GridLearner : public LatencyLearner {
  public:
   /// `complexity`: place of the row's feature. `values` has one number for each point, the last axis fastest; NaN where

@@ -24,8 +24,8 @@ double elements_moved(const OperatorSpecification& op) {
 /// "convolution++*": a convolution of that kernel and whatever is fused with it.
 std::string with_any(const std::string& kernel) { return kernel.substr(0, kernel.find("++")) + "++*"; }
 
-/// "fully_connected (convolution)": the kernels of a type that lead with operators of another category than its first
-/// have other features, and learn apart.
+/// "fully_connected (convolution)": the name of those kernels of a type that lead with operators of another category
+/// than its first one; they have other features, and learn apart.
 std::string apart(const std::string& kernel, const std::string& category) { return kernel + " (" + category + ")"; }
 
 std::vector<KernelSample> as_learned(std::vector<KernelSample> samples, LearnerKind learner) {
@@ -154,11 +154,12 @@ KernelModel::KernelModel(const std::vector<KernelSample>& measured, double call,
   ms_per_element = upper_median(rates);
 }
 
-KernelModel::Types::const_iterator KernelModel::type_of(const NetworkKernel& kernel) const {
-  const std::string category = operation_category(kernel.leading);
-  for (const std::string& name : {kernel.kernel, apart(kernel.kernel, category), with_any(kernel.kernel)}) {
-    const auto found = types.find(name);
-    if (found != types.end() && found->second.category == category) return found;
+KernelModel::Types::const_iterator KernelModel::type_of(const std::string& kernel, const std::string& category) const {
+  for (const std::string& type : {kernel, with_any(kernel)}) {
+    for (const std::string& name : {type, apart(type, category)}) {
+      const auto found = types.find(name);
+      if (found != types.end() && found->second.category == category) return found;
+    }
   }
   return types.end();
 }
@@ -185,8 +186,9 @@ void KernelModel::find_errors(const std::vector<KernelSample>& measured, std::ui
 }
 
 KernelPrediction KernelModel::kernel(const NetworkKernel& kernel, const std::string* hidden) const {
+  const std::string category = operation_category(kernel.leading);
   const auto of_type = [&](const std::string& type) -> const KernelType* {
-    const auto found = type_of({type, kernel.leading});
+    const auto found = type_of(type, category);
     return found != types.end() && (hidden == nullptr || found->first != *hidden) ? &found->second : nullptr;
   };
   const auto predicted_ms = [&](const KernelType& type) {

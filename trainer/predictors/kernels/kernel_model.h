@@ -100,9 +100,8 @@ class KernelModel {
   double network_ms(const std::vector<NetworkKernel>& kernels) const { return network(kernels).latency_ms; }
 
   using Types = std::map<std::string, KernelType>;
-  /// The type that a kernel is of, whose kernels lead with operators of its category; types.end() where none was
-  /// measured.
-  Types::const_iterator type_of(const NetworkKernel& kernel) const;
+  /// The type of kernels called `kernel` that lead with operators of `category`; types.end() where none was measured.
+  Types::const_iterator type_of(const std::string& kernel, const std::string& category) const;
 
   double call_ms = 0, ms_per_element = 0;
   double stand_in_error = 0, unknown_error = 0;  ///< of log latency; 0: not known
@@ -131,7 +130,7 @@ struct CompositionLine {
   std::vector<double> mean = {}, deviation = {}, weight = {};
   double intercept = 0;
 
-  /// Of a composition that is 3 deviations from the mean at most.
+  /// The line at a composition, whose numbers count as 3 deviations from the mean at most.
   double value(const std::vector<double>& composition) const;
 };
 

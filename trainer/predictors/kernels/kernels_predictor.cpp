@@ -60,7 +60,7 @@ class KernelsPredictor : public Predictor {
       Unfamiliar& unfamiliar = result.emplace_back();
       for (const NetworkKernel& kernel : kernels(architecture)) {
         if (model_.kernel(kernel).origin != KernelOrigin::measured_type) unknown.insert(kernel.kernel);
-        const auto type = model_.type_of(kernel);
+        const auto type = model_.type_of(kernel.kernel, kernels::operation_category(kernel.leading));
         if (type == model_.types.end() || !(type->second.largest_work > 0)) continue;
         unfamiliar.size = std::max(unfamiliar.size, kernels::work_of(kernel.leading) / type->second.largest_work);
       }
@@ -163,7 +163,8 @@ class KernelsPredictor : public Predictor {
     for (Eigen::Index row = 0; row < rows.rows(); ++row) {
       const std::vector<NetworkKernel> found = kernels(networks[static_cast<std::size_t>(row)]);
       for (const NetworkKernel& kernel : found) {
-        rows(row, std::distance(types.begin(), model_.type_of(kernel))) += model_.kernel(kernel).latency_ms;
+        const auto type = model_.type_of(kernel.kernel, kernels::operation_category(kernel.leading));
+        rows(row, std::distance(types.begin(), type)) += model_.kernel(kernel).latency_ms;
       }
       const SumOfKernels sum = model_.network(found);
       rows.row(row).tail(3) << sum.error_ms, sum.guessed_ms, std::exp(whole_.line.value(sum.composition));

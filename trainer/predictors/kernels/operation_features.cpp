@@ -2,6 +2,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <map>
+#include <utility>
 
 #include "nasbench/support/words.h"
 #include "trainer/predictors/kernels/learners.h"
@@ -98,15 +99,19 @@ std::string operation_category(const OperatorSpecification& op) {
     const bool depthwise = !op.inputs.empty() && op.groups == channel_count(op, op.inputs.front());
     return depthwise ? "depthwise_convolution" : "grouped_convolution";
   }
-  static const auto categories =
-      by_name<std::string>({{"fully_connected", "linear matrix_product"},
-                            {"mean", "global_pool reduce"},
-                            {"concat_split", "concatenate split"},
-                            {"pooling", "max_pool average_pool"},
-                            {"padding", "pad"},
-                            {"elementwise", "activation add multiply elementwise batch_norm"}});
-  const auto found = categories.find(std::string(name(op.kind)));
-  return found == categories.end() ? "other" : found->second;
+  static const std::vector<std::pair<const char*, std::vector<OperatorKind>>> categories = {
+      {"fully_connected", {OperatorKind::linear, OperatorKind::matrix_product}},
+      {"mean", {OperatorKind::global_pool, OperatorKind::reduce}},
+      {"concat_split", {OperatorKind::concatenate, OperatorKind::split}},
+      {"pooling", {OperatorKind::max_pool, OperatorKind::average_pool}},
+      {"padding", {OperatorKind::pad}},
+      {"elementwise",
+       {OperatorKind::activation, OperatorKind::add, OperatorKind::multiply, OperatorKind::elementwise,
+        OperatorKind::batch_norm}}};
+  for (const auto& [category, kinds] : categories) {
+    if (std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end()) return category;
+  }
+  return "other";
 }
 
 std::vector<std::string> feature_names(const std::string& category, LearnerKind learner) {

@@ -20,8 +20,6 @@ namespace tenshot::trainer {
 /// operators' own latencies, which the hardware descriptor has, over all cells, and a backbone that is fitted; without
 /// a descriptor, operator costs and backbone both are (inferred_costs_ms). "additive": a cost for every option of every
 /// decision, by ridge regression; costs may be negative. The first four also take networks by name.
-///
-/// Throws InputError on a pool without devices.
 std::unique_ptr<PoolModel> make_linear_peer(const std::string& name, const datasets::Pool& pool);
 /// A line by decisions, or through operators (operator_lines.cpp). Throws FormatError.
 std::unique_ptr<Predictor> load_linear_predictor(const Archive& archive);
@@ -38,8 +36,8 @@ enum class LineTerms {
 };
 
 /// The line of `set`, without intervals; `card` becomes its card, with the coefficients under "line". The coefficients
-/// of the first two are fitted by non-negative least squares on the relative error, those of the third by Lasso (Li et
-/// al., 2024, Eq. 1). It is saved, loaded and exported as `operators` is.
+/// of multiply–adds and bytes are fitted by non-negative least squares on the relative error, those of every feature by
+/// Lasso (Li et al., 2024, Eq. 1). It is saved, loaded and exported as `operators` is.
 std::unique_ptr<Predictor> fit_operator_line(const NetworkSpace& space, const AdaptationSet& set, LineTerms terms,
                                              nlohmann::json card);
 

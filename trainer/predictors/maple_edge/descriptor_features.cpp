@@ -72,7 +72,8 @@ std::vector<double> device_features(DescriptorKind kind, bool normalise, const A
     for (double& cost : costs) cost /= unit_ms;
     return costs;
   }
-  const datasets::HardwareDescriptor descriptor = device.descriptor.value_or(datasets::HardwareDescriptor{});
+  const datasets::HardwareDescriptor nothing;
+  const datasets::HardwareDescriptor& descriptor = device.descriptor ? *device.descriptor : nothing;
   require(kind != DescriptorKind::counters || descriptor.has_counters(), "counters", descriptor);
   require(descriptor.has_latencies(), "operator latencies", descriptor);
   double slowest_ms = 0;

@@ -172,9 +172,9 @@ class MapleEdgeModel : public NetworkModel {
     TrainingSet set;
     set.width = inputs();
     const auto add = [&](const StandardisedDevice& device, const Architecture& architecture, double latency_ms) {
-      const std::size_t row = set.inputs.size();
-      set.inputs.resize(row + space().encoding_width());
-      space().encode(architecture, &set.inputs[row]);
+      const std::size_t begin = set.inputs.size();
+      set.inputs.resize(begin + space().encoding_width());
+      space().encode(architecture, &set.inputs[begin]);
       set.inputs.insert(set.inputs.end(), device.features.begin(), device.features.end());
       set.targets.push_back(static_cast<float>(latency_ms / device.unit_ms));
       const double relative_to_ms = std::max(latency_ms, least_relative_unit * device.scale_ms);

@@ -37,8 +37,8 @@ extern const Declaration<MapleEdgeSettings> simulated_options, plain_options, ma
 
 /// Trains the regression network on the pool (MAPLE-Edge §2.1). In every epoch each device is described by another
 /// random draw of `reference_samples` architectures, which give its scale and, for inferred descriptors, its costs: at
-/// adaptation the new device is described by ten architectures just so. Throws InputError (a pool without devices or
-/// common architectures), Interrupted.
+/// adaptation the new device is described by ten architectures just so. Throws InputError (a pool without common
+/// architectures), Interrupted.
 std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                             const TrainingControl& control);
 
@@ -52,8 +52,8 @@ std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive);
 /// latencies of just the architectures that were measured, so that it learns what those say of all others.
 ///
 /// Fits the library of the pool, in seconds; adaptation trains for settings.fit.epochs epochs of
-/// settings.simulation.rows rows, a few seconds on one core. Throws InputError (a pool without devices, a space without
-/// structures, a device with fewer measured architectures than costs).
+/// settings.simulation.rows rows, a few seconds on one core. Throws InputError (a space without structures, a
+/// device with fewer measured architectures than costs).
 ///
 /// With settings.pretraining_epochs, also pre-trains a network that takes any number of measurements through a set
 /// encoder (simulated_samples.h): adaptation mode "set-encoder" then answers without training, and "fine-tune" goes on

@@ -28,8 +28,8 @@ struct NetworkSplit {
 NetworkSplit split_networks(Index networks, bool new_ones, std::size_t most_predicted, Rng& rng) {
   std::vector<Index> order = numbers_below<Index>(networks);
   rng.shuffle(order);
-  const auto third = order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size() / 3, most_predicted));
-  NetworkSplit split{{third, order.end()}, {order.begin(), third}};
+  const auto known = order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size() / 3, most_predicted));
+  NetworkSplit split{{known, order.end()}, {order.begin(), known}};
   constexpr std::size_t enough_candidates = 1000;
   if (!new_ones && split.known.size() > enough_candidates) split.known.resize(enough_candidates);
   std::sort(split.known.begin(), split.known.end());

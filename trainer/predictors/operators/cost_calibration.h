@@ -31,13 +31,14 @@ using LearnOperators = std::function<Eigen::MatrixXd(CostLibrary& library, const
 /// Adapts to each device from planned measurements, by the library of the devices of other families. Where networks are
 /// compared with each other, those predicted are new to the library too: first drawn one by one, then whole groups of
 /// networks that are alike, as a family of networks is that nobody measured, and the cheapest and costliest of all.
-/// `families` numbers the devices of a pool.
-/// Known networks are predicted as well, and kinds of devices whose errors are smaller or larger have a scale of
-/// theirs. Sets the fitted library's residual_factor, so that networks unlike all that the pool knows are off by as
-/// many standard deviations as networks like them, likewise its known_share for networks that it knows and its
-/// reach_variance for networks unlike all in size, and the error_scale of its devices and kinds. Gives the distribution
-/// of standardised errors of log latency: the standard normal one where fewer than three families, or too few networks,
-/// are there to learn from. `learn` is empty where no operators were measured.
+/// Known networks are predicted as well. `families` numbers the devices of a pool; `learn` is empty where no operators
+/// were measured.
+///
+/// Sets the fitted library's residual_factor, so that networks unlike all that the pool knows are off by as many
+/// standard deviations as networks like them, likewise its known_share for networks that it knows and its
+/// reach_variance for networks unlike all in size, and the error_scale of devices and kinds whose errors are smaller or
+/// larger. Returns the distribution of standardised errors of log latency: the standard normal one, with a library as
+/// it was, where fewer than three families, or too few networks, are there to learn from.
 IntervalCalibration calibrate(const PoolNumbers& pool, CostLibrary& library, const std::vector<std::size_t>& families,
                               const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
                               const CalibrationOptions& options = {}, const LearnOperators& learn = {});

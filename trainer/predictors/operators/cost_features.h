@@ -73,9 +73,8 @@ struct FeatureMap {
 /// The units of a map's operator features, relative to what is usual for their measure.
 FeatureScale feature_scale(const FeatureMap& map);
 
-/// The features of a pool's networks that are to explain the quantity: those of starts where it is that of the first
-/// inference, from the file of the weights. Throws InputError when there are none, and what NetworkSpace::operator_list
-/// throws.
+/// The features of a pool's networks that are to explain the quantity: of starts for Quantity::cold, else of
+/// inferences. Throws InputError when there are no networks, and what NetworkSpace::operator_list throws.
 FeatureMap make_feature_map(const nasbench::NetworkSpace& space,
                             const std::vector<nasbench::Architecture>& architectures,
                             datasets::Quantity quantity = datasets::Quantity::latency);

@@ -53,7 +53,7 @@ struct LibraryOptions {
   int typical_rounds = 4;       ///< in which means and costs follow each other; more change little and take longer
   /// Residuals of alike networks are shared up to this many networks; a larger pool determines its costs.
   std::size_t most_similar = 700;
-  NetworkPlaces places = {};  ///< without costs
+  NetworkPlaces places = {};  ///< of the library, which gives them typical_costs
   KindOptions kinds = {};
   KindOptions groups = group_options();  ///< of NetworkGroup
 };
@@ -98,10 +98,10 @@ struct CostLibrary {
   NetworkPlaces places;
   Eigen::MatrixXd known;          ///< places of the pool's networks, [networks, features + 1]; empty: not compared
   Eigen::MatrixXd known_weights;  ///< [networks, devices]: a device's log residual at x is similarity(x, known) · them
-  /// Of the networks that each device measured the smallest and the largest place of their size, [devices, 2]; empty in
+  /// The smallest and the largest place of size among the networks that each device measured, [devices, 2]; empty in
   /// files of earlier versions.
   Eigen::MatrixXd sizes;
-  /// Of knowledge that grew, by which growth each network and each device came, 0: by none; empty: there was none.
+  /// The growth of the knowledge by which each network and each device came, 0: by none; empty: it never grew.
   Eigen::VectorXd network_growth, device_growth;
   /// What the squares of log_rms are multiplied with to be the variance of log latency of networks unlike all that are
   /// known; calibration finds it.

@@ -54,9 +54,12 @@ std::map<Index, double> represented(const CostLibrary& library, Index most) {
   const Eigen::VectorXd weights = representation(library);
   double next = 0.5 * step, cumulated = 0;
   for (Index e = 0; e < entries; ++e) {
-    if (entries <= most) shares[e] = weights[e];
+    if (entries <= most) {
+      shares[e] = weights[e];
+      continue;
+    }
     cumulated += weights[e];
-    for (; entries > most && next < cumulated; next += step) shares[e] += step;
+    for (; next < cumulated; next += step) shares[e] += step;
   }
   return shares;
 }

@@ -89,8 +89,8 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
   const Eigen::VectorXd log_weights = log_weights_of_entries(library, said, options);
   const bool entries = kinds.empty() || options.kind_share < 1;
   for (std::size_t entry = 0; entries && entry < views.size(); ++entry) {
+    const EntryView& view = views[entry];
     for (const double closeness : options.closeness) {
-      const EntryView& view = views[entry];
       const LatencyPrior prior = latency_prior(view.latency, view.scale_ms, view.covariance, closeness);
       for (const double noise : options.noises) {
         const LatencySolution solution = solve(problem, prior, {noise}, options);
@@ -293,19 +293,19 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   std::set<Index> blocks;
   for (Hypothesis& hypothesis : hypotheses) {
     Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(set.features.cols());
-    Eigen::VectorXd before_ms;  // what the entry or kind costs before the measurements moved its costs
+    Eigen::VectorXd typical_ms;  // costs, none below zero: an entry's before the measurements, a kind's after them
     Index begin = 0;
     if (hypothesis.entry >= views.size()) {  // a kind: log costs in usual units become costs in the features'
-      before_ms = (hypothesis.of_kind.log_costs + library.scale.log_unit).array().exp();
-      costs_ms.head(shared) = before_ms;
+      typical_ms = (hypothesis.of_kind.log_costs + library.scale.log_unit).array().exp();
+      costs_ms.head(shared) = typical_ms;
       hypothesis.of_kind.covariance =
-          (before_ms.asDiagonal() * hypothesis.of_kind.covariance * before_ms.asDiagonal()).eval();
+          (typical_ms.asDiagonal() * hypothesis.of_kind.covariance * typical_ms.asDiagonal()).eval();
     } else {
       begin = views[hypothesis.entry].begin;
-      before_ms = views[hypothesis.entry].scale_ms * views[hypothesis.entry].prior.mean;
+      typical_ms = views[hypothesis.entry].scale_ms * views[hypothesis.entry].prior.mean;
       costs_ms.segment(begin, shared) = posterior_costs(views[hypothesis.entry], hypothesis);
     }
-    posterior.least_costs_ms.segment(begin, operators) += least_share * hypothesis.weight * before_ms.head(operators);
+    posterior.least_costs_ms.segment(begin, operators) += least_share * hypothesis.weight * typical_ms.head(operators);
     posterior.components.push_back({hypothesis.entry, hypothesis.noise, hypothesis.weight, std::move(costs_ms)});
     blocks.insert(begin);
   }

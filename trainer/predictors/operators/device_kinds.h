@@ -72,7 +72,7 @@ struct KindOptions {
   /// ν of a Student distribution of devices about their kind (Lange, Little and Taylor, 1989): smaller counts a device
   /// that is unlike the others less. 0: all count alike.
   double device_freedom = 0;
-  /// Of log latency: what a kind's costs miss of a network alike on all its devices. 0: each device errs for itself.
+  /// What a kind's costs miss of a network's log latency alike on all its devices. 0: each device errs for itself.
   double network_variance = 0.1;
 };
 

@@ -36,7 +36,7 @@ void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, con
 OwnFits grown_fits(const FeatureMap& map, const CostLibrary& library, const datasets::Pool& pool,
                    const PosteriorOptions& options);
 
-/// Puts a value for each of some more devices, or networks, behind those of a library; rows of a matrix.
+/// Puts the values, or the rows, of more devices or networks behind those that a library has.
 template <class Rows>
 void append(const Eigen::MatrixXd& more, Rows& rows) {
   rows.conservativeResize(rows.rows() + more.rows(), Eigen::NoChange);

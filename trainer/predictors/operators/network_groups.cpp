@@ -15,7 +15,7 @@ constexpr std::size_t fewest_devices = 4;  ///< of a group that measured a netwo
 /// Similarity of a network to itself, at least: places come from files as floats, and distances of theirs are roots.
 constexpr double same_network = 0.99;
 
-/// Networks are features without a unit, and relative to a usual device alike, as costs of one measure are held to be.
+/// The scale of networks in the place of features: without a unit and, relative to a usual device, all of one measure.
 FeatureScale scale_of(std::size_t networks) {
   return {std::vector<std::size_t>(networks, 0), Eigen::VectorXd::Zero(static_cast<Index>(networks))};
 }

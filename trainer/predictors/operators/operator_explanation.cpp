@@ -65,8 +65,8 @@ std::string latency_shares(const CostPosterior& posterior, const FeatureMap& map
   for (const auto& [name, sum_ms] : sums_ms) ranked.emplace_back(-sum_ms / total_ms, name);
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::string> texts;
-  for (const auto& [negative, name] : ranked) {
-    if (-negative >= 0.02) texts.push_back(name + " " + whole_percent(-negative));
+  for (const auto& [negative_share, name] : ranked) {
+    if (-negative_share >= 0.02) texts.push_back(name + " " + whole_percent(-negative_share));
   }
   return joined(texts);
 }

@@ -17,7 +17,7 @@ constexpr std::size_t operator_group_count() { return 16; }
 extern const std::string of_8_bits;
 /// The group that an operator belongs to; operator_group_count() for one that moves no number.
 std::size_t operator_group_index(const nasbench::OperatorSpecification& specification);
-/// Empty for operator_group_count().
+/// The name of a group; empty for operator_group_count().
 const std::string& operator_group_name(std::size_t group);
 /// What tells an operator from others of its group: the name of one that is of no kind of ours, with its dimensions
 /// where it is a convolution ("3-D Conv"), that a file multiplies bytes (of_8_bits), or "cubic resize"; empty for all
@@ -72,9 +72,9 @@ constexpr std::size_t all_weights_feature() { return first_use_feature(operator_
 constexpr bool is_first_use(std::size_t feature) {
   return feature >= first_use_feature(0) && feature < all_weights_feature();
 }
-/// Of inferences, numbered after those: what operators write in tensors beyond 32 MiB, bytes. glibc's allocator takes
-/// such a block from the system each time and hands it back (mallopt(3), M_MMAP_THRESHOLD), so that each of its pages
-/// faults (experiments/networks/sizes).
+/// The feature of inferences behind those: what operators write in tensors beyond 32 MiB, bytes. glibc's allocator
+/// takes such a block from the system each time and hands it back (mallopt(3), M_MMAP_THRESHOLD), so that each of its
+/// pages faults (experiments/networks/sizes).
 constexpr std::size_t large_bytes_feature() { return all_weights_feature() + 1; }
 /// How many features there are with all of these.
 constexpr std::size_t known_feature_count() { return large_bytes_feature() + 1; }

@@ -44,19 +44,18 @@ Eigen::MatrixXd get(const Archive& archive, const std::string& name, Index rows,
   return Eigen::Map<const RowMajor>(values.data(), shape[0], shape[1]);
 }
 
-/// The same where files of earlier versions lack it, or it is left out where it is empty.
+/// The same, without rows where the file lacks it: earlier versions wrote none, or it is empty.
 Eigen::MatrixXd get_if_any(const Archive& archive, const std::string& name, Index rows, Index columns,
                            Range range = any_number) {
   return archive.has(name) ? get(archive, name, rows, columns, range) : Eigen::MatrixXd(0, columns);
 }
 
-/// What a library or a posterior says of networks that are known, and of those of another size than all; files of
-/// earlier versions lack it.
-template <class Of>
-void get_variances(const JsonField& card, Of& of) {
-  if (const auto found = card.find("known_share")) of.known_share = found->number(share);
+/// Reads the known_share and the reach_variance of a library or a posterior, which files of earlier versions lack.
+template <class Owner>
+void get_variances(const JsonField& card, Owner& owner) {
+  if (const auto found = card.find("known_share")) owner.known_share = found->number(share);
   if (const auto found = card.find("reach_variance")) {
-    of.reach_variance = {found->at("above").number(not_negative), found->at("below").number(not_negative)};
+    owner.reach_variance = {found->at("above").number(not_negative), found->at("below").number(not_negative)};
   }
 }
 

@@ -20,7 +20,7 @@ using operators::FeatureMap;
 struct EncodedFeatures {
   /// Operators that depend on several decisions, such as a layer in a space that decides on the resolution.
   struct Part {
-    /// Of each of the decisions where its options begin among the columns of the encoding, and how many there are.
+    /// For each of the decisions, where its options begin among the columns of the encoding, and how many there are.
     std::vector<std::pair<Eigen::Index, int>> columns;
     /// [combinations, features + first uses]: the features, then a one for each first use that the part makes. The
     /// combination's last decision is the fastest.
@@ -28,7 +28,8 @@ struct EncodedFeatures {
   };
   /// A feature of starts that a network has once, however many of its operators use it.
   struct FirstUse {
-    Eigen::Index feature, count;  ///< the other one counts these operators
+    Eigen::Index feature;
+    Eigen::Index count;  ///< the feature that counts the operators of the same group
     double value;
   };
   Eigen::RowVectorXd first;  ///< [features]

@@ -150,7 +150,7 @@ double OwnOperators::timed_share(const OperatorSpecification& operation) const {
 }
 
 OwnOperators own_operators(const nasbench::NetworkSpace& space, const AdaptationSet& set) {
-  // By network, whose name is empty where a time is of none, and operator.
+  // The times [network][operator]; the network's name is empty where a time is of none.
   std::unordered_map<std::string, std::unordered_map<std::string, std::vector<double>>> times;
   for (const datasets::OperatorLatency& row : set.operator_latencies) {
     times[row.network][operator_key(row.operation)].push_back(row.latency_ms);

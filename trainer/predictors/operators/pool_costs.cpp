@@ -1,8 +1,8 @@
 #include "trainer/predictors/operators/pool_costs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "nasbench/support/error.h"
@@ -10,6 +10,7 @@
 #include "trainer/core/knowledge.h"
 
 namespace tenshot::trainer::operators {
+
 LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOptions& options) {
   LibraryOptions library;
   if (pool.quantity() == datasets::Quantity::cold) library.typical_pull = options.start_pull;

@@ -15,9 +15,9 @@ std::vector<std::uint32_t> nearest_centres(const Eigen::MatrixXd& columns, const
 Eigen::MatrixXd means_of(const Eigen::MatrixXd& columns, const std::vector<std::uint32_t>& cluster_of,
                          Eigen::Index count);
 
-/// Columns that are alike, in `count` clusters by bisecting k-means (Steinbach, Karypis and Kumar, 2000): the cluster
-/// whose members differ most is cut along the direction in which they do, and all move to the centre that is nearest to
-/// them. The number of each column's cluster, which may be empty for others.
+/// The number of each column's cluster, so that columns of one are alike: `count` clusters by bisecting k-means
+/// (Steinbach, Karypis and Kumar, 2000). The cluster whose members differ most is cut along the direction in which they
+/// do, and all move to the centre that is nearest to them; a cluster may lose all of its columns.
 std::vector<std::uint32_t> alike_columns(const Eigen::MatrixXd& columns, Eigen::Index count);
 
 }  // namespace tenshot::trainer

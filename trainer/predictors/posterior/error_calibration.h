@@ -46,17 +46,17 @@ struct LeftOutError {
 
 using LeftOutErrors = std::vector<std::vector<LeftOutError>>;  ///< [device][network]
 
-/// Adds the errors of what was predicted of networks that a device measured; NaN where it did not.
+/// Adds the errors of what was predicted of networks; `measured_ms` is NaN for those that the device did not measure.
 void add_errors(const LogLatency& predicted, const std::vector<double>& measured_ms, std::vector<LeftOutError>& errors);
 
 /// The summary of errors [device][network]. A device with few of them takes half of its quantiles from all devices; one
 /// without any has no shares (NaN). The devices are those of `pool`.
 OwnFits own_fits_of(const LeftOutErrors& errors, const datasets::Pool& pool);
 
-/// The summary where a fifth of so many networks is left out at a time, drawn with a fixed seed: `add` is told the
-/// others by number, and those that are left out, whose errors it adds.
+/// Adds the errors of the networks that are left out, which are told by number, as are the others.
 using AddErrors = std::function<void(const std::vector<std::size_t>& rest, const std::vector<std::size_t>& left_out,
                                      LeftOutErrors& errors)>;
+/// The summary of what `add` finds where a fifth of so many networks is left out at a time, drawn with a fixed seed.
 OwnFits left_out_fits(const datasets::Pool& pool, std::size_t networks, const AddErrors& add);
 
 /// The calibration that a device's own left-out errors give; empty (normal) where there are none.

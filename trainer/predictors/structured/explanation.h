@@ -15,7 +15,7 @@ namespace tenshot::trainer::structured {
 
 /// The structures that are more probable than one in a thousand, by their numbers, and how probable: the most first.
 std::vector<std::pair<std::size_t, double>> believed_structures(const StructuredPosterior& posterior);
-/// A cost for each operation that a believed structure counts, as it is in the cell.
+/// The cost, ms, of one occurrence in the cell of each operation that a believed structure counts.
 std::vector<PartCost> believed_costs(const StructuredPosterior& posterior);
 
 /// What a person wants to know of the device in words, one sentence each. `others` are architectures that could be

@@ -137,13 +137,13 @@ void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, Spars
 
 // The two ways of adapt(). `set` is what without_removed leaves; without components where nothing explains it.
 
-/// From few measurements: every hypothesis sees them all, and each is an anchor of the residual process. Its time grows
-/// with the cube of their number.
+/// The posterior of few measurements: every hypothesis sees them all, and each is an anchor of the residual process.
+/// The time grows with the cube of their number.
 StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const StructuredPosteriorOptions& options);
 
-/// From more than are judged on: all hypotheses are judged on a few, the better ones are refined on more, until the
-/// best are fitted to all; the residual process has few anchors.
+/// The posterior of more measurements than are judged on: all hypotheses are judged on a few, the better ones are
+/// refined on more, until the best are fitted to all; the residual process has few anchors.
 StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const StructuredPosteriorOptions& options);
 

@@ -204,7 +204,7 @@ void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, Spars
   }
   fit.costs_ms = fit.scale_ms * prior.mean + step.head(features);
   fit.anchor_weights = step.tail(anchors);
-  // The evidence is as that of latency_solver.h, by the determinant lemma.
+  // The evidence is that of latency_solver.h, by the determinant lemma.
   double log_noise = 0;
   for (Eigen::Index i = 0; i < n; ++i) log_noise += std::log(errors.variance[i] + independent[i]);
   fit.log_evidence = errors.corrected(0) -

@@ -27,9 +27,8 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const St
 /// From an archive whose card names "structured". Throws FormatError.
 std::unique_ptr<PoolModel> load_structured(const Archive& archive);
 
-/// A device-runtime's posterior as a Predictor. Where the card does not name "structured", the posterior is one
-/// component that stands for something else than measurements' likelihood ("transfer"): then it has no intervals and
-/// knows no costs.
+/// A device-runtime's posterior as a Predictor. Where the card names a "proxy" (make_transfer), the posterior is one
+/// component that stands for something else than measurements' likelihood: then it has no intervals and knows no costs.
 std::unique_ptr<Predictor> structured_predictor(structured::StructuredPosterior posterior, nlohmann::json card);
 /// From an archive whose card names "structured" or "transfer". Throws FormatError.
 std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive);
