@@ -324,8 +324,8 @@ TEST_F(KnowledgeProgram, Adapt_NamesAMeasuredNetworkThatItCannotPredict_AndGoesO
   EXPECT_TRUE(fs::exists(path("unlike.tenshot")));
 }
 
-/// Ten networks of the pool that ships, and the times that a profiler found inside them: of the same runtime, and,
-/// called milliseconds, in microseconds.
+/// Ten networks of the pool that ships, beside the knowledge that ships, which has grown; and the times that a profiler
+/// found inside them: of the same runtime, and, called milliseconds, in microseconds.
 TEST_F(KnowledgeProgram, AdaptTakesTimesOfOperators_AndRefusesTimesInAnotherUnit) {
   const fs::path data = fs::path(TENSHOT_SOURCE_DIR) / "datasets/data";
   const std::string runtime = "libtorch-eager_t1_b1";
@@ -335,12 +335,19 @@ TEST_F(KnowledgeProgram, AdaptTakesTimesOfOperators_AndRefusesTimesInAnotherUnit
     if (n % 15 == 0) ten += line + '\n';
   }
   write(path("ten.csv"), ten);
-  const std::string adapt = "tenshot adapt --checkpoint " + q("prefix/share/tenshot/checkpoints/networks.tenshot") +
-                            " --networks " + quoted(data / "networks/networks.json") + " --measurements " +
-                            q("ten.csv") + " --out " + q("profiled.tenshot") + " --operators ";
+  const std::string networks = " --networks " + quoted(data / "networks/networks.json");
+  const std::string adapt = "tenshot adapt --checkpoint " +
+                            quoted(fs::path(TENSHOT_SOURCE_DIR) / "checkpoints/networks.tenshot") + networks +
+                            " --measurements " + q("ten.csv") + " --out " + q("profiled.tenshot") + " --operators ";
   const Outcome taken = run(adapt + quoted(data / "operators" / (runtime + ".csv")));
   expect_fine(taken);
   EXPECT_NE(taken.err.find("operators inside 10 of the measured networks are used"), std::string::npos) << taken.err;
+  const Outcome others = run("tenshot evaluate --json --predictor " + q("profiled.tenshot") + networks +
+                             " --measurements " + quoted(data / "networks" / runtime / "latencies.csv"));
+  expect_fine(others);
+  const nlohmann::json quality = nlohmann::json::parse(others.out);
+  EXPECT_GT(quality.at("architectures"), 250) << others.out;
+  EXPECT_LT(quality.at("mape"), 0.15) << others.out;
 
   std::istringstream times(slurp(data / "operators" / (runtime + ".csv")));
   std::string wrong;

@@ -110,6 +110,8 @@ void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, co
   library.differences = std::move(differences);
   map.learned.push_back(std::move(times));
   library.block.push_back(map.learned.size());
+  library.sizes.resize(0, 0);  // they are of known devices
+  if (library.device_growth.size() > 0) append(Eigen::VectorXd::Zero(1), library.device_growth);
   if (!library.places.compared()) return;
   library.known_weights.conservativeResize(Eigen::NoChange, devices + 1);
   library.known_weights.col(devices).setZero();
@@ -246,6 +248,7 @@ OwnEntry add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Po
 
 CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set, std::size_t profiled,
                                const PosteriorOptions& options) {
+  const Index measured = set.features.rows();
   std::vector<std::size_t> others = numbers_below(library.devices() - 1);
   CostLibrary rest = with_devices(library, others);
   rest.kinds = library.kinds;
@@ -268,7 +271,8 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
   both.spread_ms.rightCols(own.spread_ms.cols()) = own.spread_ms;
   both.rest_ms2 += own.rest_ms2;
   both.least_costs_ms += own.least_costs_ms;
-  if (library.places.compared()) both.anchor_weights += own.anchor_weights;
+  // Of the library's networks, of which each part may keep others (known_networks), the own entry knows nothing.
+  if (library.places.compared()) both.anchor_weights.tail(measured) += own.anchor_weights.tail(measured);
   return both;
 }
 
