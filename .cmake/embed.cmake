@@ -9,19 +9,19 @@ function(tenshot_write_if_changed output content)
   endif()
 endfunction()
 
-# tenshot_embed(OUTPUT FOLDER FILES…): writes OUTPUT, a C++ source that defines tenshot::datasets::kit_files() with the
-# contents of FOLDER/FILES. Made again whenever one of them changes.
-function(tenshot_embed output folder)
+# tenshot_embed(OUTPUT FOLDER HEADER FUNCTION FILES…): writes OUTPUT, a C++ source that defines tenshot::FUNCTION(), which HEADER
+# declares: a ShippedFile for each of FOLDER/FILES. Made again whenever one of them changes.
+function(tenshot_embed output folder header function)
   set(entries "")
-  foreach(name ${ARGN})
-    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name})
+  foreach(file ${ARGN})
+    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${file})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
     file(READ ${path} content)
+    string(REGEX REPLACE "\\.json$" "" name ${file})
     string(APPEND entries "      {\"${name}\", R\"__file(${content})__file\"},\n")
   endforeach()
-  set(source "#include \"datasets/kit/kit_manifest.h\"\n\nnamespace tenshot::datasets {\n\n\
-const std::vector<ShippedFile>& kit_files() {\n  static const std::vector<ShippedFile> files = {\n${entries}  };\n  return files;\n}\n\n\
-}  // namespace tenshot::datasets\n")
+  set(source "#include \"${header}\"\n\nconst std::vector<tenshot::ShippedFile>& tenshot::${function}() {\n\
+  static const std::vector<ShippedFile> files = {\n${entries}  };\n  return files;\n}\n")
   tenshot_write_if_changed(${output} "${source}")
 endfunction()
 
@@ -38,21 +38,5 @@ function(tenshot_embed_texts output header function)
   endforeach()
   set(source "#include \"${header}\"\n\n#include <map>\n\nconst std::string& tenshot::${function}(const std::string& name) {\n\
   static const std::map<std::string, std::string> texts = {\n${entries}  };\n  return texts.at(name);\n}\n")
-  tenshot_write_if_changed(${output} "${source}")
-endfunction()
-
-# tenshot_embed_json(OUTPUT FOLDER HEADER FUNCTION NAMES…): the same for FOLDER/NAME.json. HEADER declares
-# tenshot::nasbench::FUNCTION(), which gives a ShippedFile for each.
-function(tenshot_embed_json output folder header function)
-  set(entries "")
-  foreach(name ${ARGN})
-    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name}.json)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
-    file(READ ${path} content)
-    string(APPEND entries "      {\"${name}\", R\"__file(${content})__file\"},\n")
-  endforeach()
-  set(source "#include \"${header}\"\n\nnamespace tenshot::nasbench {\n\n\
-const std::vector<ShippedFile>& ${function}() {\n  static const std::vector<ShippedFile> files = {\n${entries}  };\n\
-  return files;\n}\n\n}  // namespace tenshot::nasbench\n")
   tenshot_write_if_changed(${output} "${source}")
 endfunction()

@@ -25,7 +25,7 @@ if [ ! -f "$TENSHOT_EXPORTS/complete" ]; then
   /usr/bin/python3 tests/networks/export_networks.py "$TENSHOT_EXPORTS" && touch "$TENSHOT_EXPORTS/complete"
 fi
 ctest --test-dir "$build" --output-on-failure -j "${TENSHOT_TEST_JOBS:-2}" "$@"
-if [ $# = 0 ]; then tests/presets_test.sh without-torch; fi # seconds: ccache has most of it
+if [ $# = 0 ]; then tests/presets_test.sh without-torch; fi # ccache has most of it
 if [ -n "$long" ]; then
   install_missing slurm-wlm munge clang-14 libclang-rt-14-dev
   install_missing mmdebstrap dpkg-dev lintian buildah abigail-tools protobuf-compiler gcovr python3-build python3-venv g++-aarch64-linux-gnu qemu-user-static

@@ -4,6 +4,7 @@
 #include "datasets/tables/csv.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -47,7 +48,7 @@ DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, co
   for (const std::string_view line : lines_of(text)) {
     ++number;
     constexpr std::string_view threads_are = "num_threads =";
-    if (line.substr(0, threads_are.size()) == threads_are) {
+    if (begins_with(line, threads_are)) {
       const auto threads = parse_integer(trimmed(line.substr(threads_are.size())));
       if (threads && *threads > 0 && *threads < 4096) device.threads = static_cast<int>(*threads);
     }

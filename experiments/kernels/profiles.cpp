@@ -43,7 +43,7 @@ ProfiledNetworks parse_profiles(std::string_view text, const std::string& file) 
   std::vector<SettingColumns> columns;
   for (std::size_t i = 0; i < csv.header().size(); ++i) {
     const std::string& column = csv.header()[i];
-    if (column.size() < 4 || column.compare(column.size() - 3, 3, "_ms") != 0) continue;
+    if (column.size() < 4 || !ends_with(column, "_ms")) continue;
     result.settings.push_back(column.substr(0, column.size() - 3));
     columns.push_back({i, csv.find(result.settings.back() + "_kernel")});
   }

@@ -128,16 +128,19 @@ const OperatorSpecification& leading_operator(const Network& kernel) {
 }
 
 std::string kernel_type(const Network& network, const Kernel& kernel) {
-  std::vector<std::string> parts = parts_between(kernel_name(network, kernel.nodes), "++");
-  parts.erase(std::remove(parts.begin() + 1, parts.end(), "batch_norm"), parts.end());
+  std::vector<std::string> parts;
+  for (const int node : kernel.nodes) {
+    const std::string part = fusion_types(network.nodes.at(index(node)).operation).front();
+    if (part != "batch_norm" || parts.empty()) parts.push_back(part);
+  }
   return joined(parts, "++");
 }
 
 KernelSizes kernel_sizes(const OperatorSpecification& op) {
   const Shape& input = op.inputs.empty() ? op.output : op.inputs.front();
   const int image = input.size() == 4 ? static_cast<int>(input[2]) : 1;
-  const auto inputs = static_cast<int>(channel_count(op, input)),
-             outputs = static_cast<int>(channel_count(op, op.output));
+  const auto inputs = static_cast<int>(channel_count(op, input));
+  const auto outputs = static_cast<int>(channel_count(op, op.output));
   return {image, inputs, outputs, op.kernel.height, op.stride.height};
 }
 

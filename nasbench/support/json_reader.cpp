@@ -93,7 +93,7 @@ void JsonReader::require_format(std::string_view format, const std::string& kind
   if (found == format) return;
   const std::string_view family = format.substr(0, format.find('/') + 1);
   const auto version_of = [&](std::string_view text) {
-    return text.substr(0, family.size()) == family ? parse_integer(text.substr(family.size())) : std::nullopt;
+    return begins_with(text, family) ? parse_integer(text.substr(family.size())) : std::nullopt;
   };
   const auto version = version_of(found);
   const std::string message = file_ + ": format is '" + excerpt(found) + "'";

@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "datasets/kit/kit.h"
 #include "datasets/tables/measurements.h"
+#include "nasbench/spaces/architecture.h"
 #include "nasbench/spaces/search_space.h"
 #include "tests/integration/program.h"
 
@@ -37,7 +36,7 @@ class Until : public ::testing::Test {
   /// Writes the rows of truth.csv that a plan names, times `factor`: what the board says.
   static void measure(const std::string& plan, const std::string& out, double factor = 1) {
     const auto planned = datasets::read_architectures(path(plan), space).architectures;
-    const std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> wanted(planned.begin(), planned.end());
+    const nasbench::ArchitectureSet wanted(planned.begin(), planned.end());
     std::vector<datasets::Measurement> rows;
     for (datasets::Measurement row : datasets::read_measurements(path("truth.csv"), space).rows) {
       row.latency_ms *= factor;
@@ -47,7 +46,7 @@ class Until : public ::testing::Test {
   }
   /// Runs a kit's measure.sh as on a board, whose runtime takes what truth.csv says of an architecture.
   static void measure_kit(const std::string& kit) {
-    std::unordered_map<nasbench::Architecture, double, nasbench::ArchitectureHash> truth;
+    nasbench::ArchitectureMap<double> truth;
     for (const datasets::Measurement& row : datasets::read_measurements(path("truth.csv"), space).rows) {
       truth.emplace(row.architecture, row.latency_ms);
     }

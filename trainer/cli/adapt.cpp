@@ -63,8 +63,7 @@ void run_adapt(const OptionParser& options) {
   const std::string checkpoint = checkpoint_of(options);
   FileRoles files(options);
   files.reads("--checkpoint", checkpoint);
-  files.writes_training("--out", out);
-  const MadeFolders made(out);
+  files.makes_training("--out", out);
   const auto model = trainer::load_pool_model(checkpoint);
   require_options_of(*model, options);
   const std::vector<nasbench::Architecture> named = networks_of(options);

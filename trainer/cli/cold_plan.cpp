@@ -24,11 +24,11 @@ struct StartConditions {
   bool drop_page_cache = true;  ///< of the plan's files, before each start
 };
 
-/// A plan, the stages as its starts corrected them, and what they took.
+/// A plan, and the stages as its starts corrected them.
 struct StartedPlan {
   trainer::ColdPlanning planning;
   descriptor::ColdStages corrected;
-  std::vector<double> cold_ms = {};
+  std::vector<double> cold_ms = {};  ///< what each of its starts took
 };
 
 StartConditions start_conditions(const OptionParser& options) {
@@ -69,8 +69,8 @@ void correct(StartedPlan& started, const std::vector<MeasuredStart>& starts, tra
   plan.lower_bound_ms = std::min(plan_cold_start(started.corrected, options).plan.lower_bound_ms, plan.predicted_ms);
 }
 
-/// Leaves the plan in `out` and starts it in fresh processes, free memory touched before each; once more before, which
-/// makes the file of its weights where there is none. Throws Error with what the process said where one fails.
+/// Leaves the plan in `out`, starts it in fresh processes, free memory touched before each, and adds to its `cold_ms`.
+/// One start before these makes weights that are missing. Throws Error with what the process said where one fails.
 std::vector<MeasuredStart> start_again(StartedPlan& started, const StartConditions& conditions,
                                        const std::filesystem::path& out) {
   write_file_atomically(out, to_text(started.planning.plan));

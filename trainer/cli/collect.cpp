@@ -182,7 +182,7 @@ datasets::CollectOptions collect_options(const OptionParser& options, datasets::
   FileRoles files;
   const std::string archs = options.get("archs");
   if (archs == "-" || std::filesystem::exists(archs)) files.reads("--archs", archs);
-  if (options.has("networks")) files.reads_networks("--networks", options.get("networks"));
+  files.reads_networks(options);
   files.writes_devices("--out", collect.folder);
   collect.timing.rounds = options.integer("rounds", 1);
   collect.batch_size = options.integer("turn", 1);

@@ -90,7 +90,7 @@ void OptionParser::add(const std::string& declared, const std::string& meaning) 
   std::getline(words, name, '=');
   std::getline(words, otherwise);
   if (kind == "with") {
-    placeholders_["use"] = [=] { return meaning; };
+    placeholders_["use"] = [meaning] { return meaning; };
     return add_page("with " + name, 0);
   }
   if (kind == "arguments") {

@@ -106,7 +106,7 @@ class OptionParser {
   NamedMeaning argument_, further_;  ///< of arguments without names; empty where there are none
   std::vector<std::string> arguments_, rest_;
   std::vector<std::string> known_ = {"--help", "--quiet"};  ///< the names of the verb's options, with their dashes
-  bool has_outcome_ = false;                                ///< which --json prints
+  bool has_outcome_ = false;                                ///< whether --json prints the verb's outcome
   cxxopts::Options options_;
   cxxopts::ParseResult result_;
 };

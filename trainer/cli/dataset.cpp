@@ -63,7 +63,7 @@ void import_measured(const OptionParser& options, const std::string& out) {
   for (std::string& path : options.all("measurements")) paths.push_back(std::move(path));
   FileRoles files;
   for (const std::string& path : paths) files.reads_measured("--measurements", path);
-  if (options.has("networks")) files.reads_networks("--networks", options.get("networks"));
+  files.reads_networks(options);
   files.writes_devices("--out", out);
   const auto kit =
       std::find_if(paths.begin(), paths.end(), [](const std::string& path) { return datasets::is_kit(path); });
@@ -130,7 +130,7 @@ void run_dataset_import(const OptionParser& options) {
   if (of_device) return import_measured(options, options.required("out"));
   const std::string table = options.required("table"), out = options.required("out");
   FileRoles files("--table", table);
-  if (options.has("networks")) files.reads_networks("--networks", options.get("networks"));
+  files.reads_networks(options);
   files.writes_devices("--out", out);
   datasets::WideTableOptions wide;
   wide.quantity = quantity;

@@ -49,8 +49,7 @@ void print(const trainer::Metrics& m, datasets::Quantity quantity) {
 /// The measurements of --measurements without those of `used` and --exclude.
 trainer::AdaptationSet read_truth(const OptionParser& options, const nasbench::NetworkSpace& space,
                                   datasets::Quantity quantity, const ArchitectureSet& used) {
-  const datasets::MeasuredSource all =
-      read_measurements(options, options.all("measurements"), space, quantity).measured;
+  const auto all = read_measurements(options, options.all("measurements"), space, quantity).measured;
   const auto count = std::count_if(all.architectures.begin(), all.architectures.end(),
                                    [&](const nasbench::Architecture& network) { return used.count(network) != 0; });
   if (count > 0) say(std::to_string(count) + " measured architectures were adapted on and are left out");

@@ -95,7 +95,7 @@ FileRoles::FileRoles(const OptionParser& options) {
   const std::vector<std::string> measurements = options.all("measurements");
   if (options.has("fleet") && measurements.size() < 2) throw UsageError("--fleet is of several --measurements");
   for (const std::string& path : measurements) reads_measured("--measurements", path);
-  if (options.has("networks")) reads_networks("--networks", options.get("networks"));
+  reads_networks(options);
   if (options.has("descriptor")) reads_device("--descriptor", options.get("descriptor"));
   for (const char* option : {"rules", "explain"}) {
     for (const std::string& text : options.all(option)) {
@@ -155,10 +155,12 @@ void FileRoles::reads_measured(const std::string& what, const fs::path& path) {
   }
 }
 
-void FileRoles::reads_networks(const std::string& what, const fs::path& path) {
-  if (!is_folder(path)) return reads(what, path);
+void FileRoles::reads_networks(const OptionParser& options) {
+  if (!options.has("networks")) return;
+  const fs::path path = options.get("networks");
+  if (!is_folder(path)) return reads("--networks", path);
   for (const fs::path& entry : readable_entries(path)) {
-    if (nasbench::is_network_file(entry) || entry.filename() == "networks.json") reads(what, entry);
+    if (nasbench::is_network_file(entry) || entry.filename() == "networks.json") reads("--networks", entry);
   }
 }
 
@@ -180,8 +182,8 @@ void FileRoles::writes_devices(const std::string& what, const fs::path& folder) 
   }
 }
 
-void FileRoles::writes_training(const std::string& what, const fs::path& path) {
-  writes(what, path);
+void FileRoles::makes_training(const std::string& what, const fs::path& path) {
+  makes(what, path);
   if (path != "-") writes("the state of " + what, path.string() + ".partial");
 }
 

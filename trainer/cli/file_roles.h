@@ -71,8 +71,8 @@ class FileRoles {
   void reads_device(const std::string& what, const std::filesystem::path& path);
   /// Measurements: a file, a device-runtime's folder, or a kit with its manifest, its models and its results.
   void reads_measured(const std::string& what, const std::filesystem::path& path);
-  /// Networks: a file, or a folder of which every ONNX file and networks.json is read.
-  void reads_networks(const std::string& what, const std::filesystem::path& path);
+  /// What --networks names, where it is given: a file, or a folder of which network files and networks.json are read.
+  void reads_networks(const OptionParser& options);
   void reads_experiment(const std::string& what, const std::filesystem::path& folder);
 
   /// `path` is a file, whether it exists or not, or "-" for standard output; or a folder that belongs to the verb
@@ -80,8 +80,8 @@ class FileRoles {
   void writes(const std::string& what, const std::filesystem::path& path, bool is_folder = false);
   /// The same, and makes the folder that will hold the file (MadeFolders::for_file).
   void makes(const std::string& what, const std::filesystem::path& path);
-  /// What training writes: the result, and its state beside it.
-  void writes_training(const std::string& what, const std::filesystem::path& path);
+  /// The same of what training writes: the result, and its state beside it.
+  void makes_training(const std::string& what, const std::filesystem::path& path);
   void writes_experiment(const std::string& what, const std::filesystem::path& folder);
   /// A pool's folder, to which device-runtimes are added: what is there already of any.
   void writes_devices(const std::string& what, const std::filesystem::path& folder);

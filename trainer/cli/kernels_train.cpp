@@ -102,7 +102,7 @@ void compare(const std::vector<WholeNetwork>& networks, const KernelModel& model
       {{"factor", whole.factor}, {"overhead_ms", whole.overhead_ms}});
 }
 
-/// The errors of kernels held out, the types that are predicted worst first.
+/// Tells programs the error of held-out kernels of each type, and people the largest.
 void tell_kernels(const KernelModel& model) {
   nlohmann::json types = nlohmann::json::array();
   for (const auto& [type, learned] : model.types) {

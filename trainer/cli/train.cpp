@@ -139,13 +139,12 @@ void run_train(const OptionParser& options) {
   for (const fs::path& folder : folders) files.reads_folder("--pool", folder);
   if (options.has("knowledge")) files.reads("--knowledge", options.get("knowledge"));
   if (options.has("from")) files.reads("--from", checkpoint_option(options, "from"));
-  files.writes_training("--out", out);
+  files.makes_training("--out", out);
   std::vector<trainer::KnowledgeSource> sources;
   if (options.has("knowledge")) {
     const std::string file = options.get("knowledge");
     sources = trainer::sources_from_json(parse_json(read_file(file), file), file);
   }
-  const MadeFolders made(out);
   const datasets::Pool pool = read_pools(options, folders);
   const trainer::PredictorRow& predictor =
       options.has("predictor") ? expected : trainer::predictor_row(trainer::default_predictor(*pool.space));

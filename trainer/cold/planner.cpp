@@ -35,7 +35,7 @@ const KernelStages& kernel_of(const ColdStages& stages, std::size_t layer, const
   return stages.layers[layer].kernels[candidate.kernel];
 }
 
-/// The kernel that a policy other than `planned` names. Where a layer has none that it prefers, that is the fastest.
+/// The kernel that a policy names: of `warm`, of `planned`, and where a layer has none that it prefers, the fastest.
 std::size_t kernel_of(const LayerStages& layer, KernelPolicy policy) {
   if (policy == KernelPolicy::preferred) return 0;
   const auto rank = [policy](const KernelStages& kernel) {

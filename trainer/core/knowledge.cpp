@@ -107,7 +107,8 @@ datasets::Pool identities_of(const datasets::Pool& pool) {
 
 Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, std::vector<KnowledgeSource> sources,
                           OwnFits own_fits) {
-  const std::vector<double>&kept = knowledge.own_fits.probabilities, &added = own_fits.probabilities;
+  const std::vector<double>& kept = knowledge.own_fits.probabilities;
+  const std::vector<double>& added = own_fits.probabilities;
   if (!kept.empty() && !added.empty() && kept != added) {
     throw InputError("the checkpoint's intervals are of another version than this program's; make it again");
   }

@@ -50,7 +50,7 @@ bool is_member(const PoolStrategy& strategy, const datasets::DeviceRuntime& devi
                const datasets::DeviceRuntime& target) {
   if (strategy.of == "same-runtime") return device.runtime == target.runtime;
   if (strategy.of == "other-runtimes") return device.runtime != target.runtime;
-  return std::none_of(strategy.families.begin(), strategy.families.end(),
+  return std::none_of(strategy.families.begin(), strategy.families.end(),  // there are none where `of` is "others"
                       [&](const auto& family) { return fits_any(device.id, family) && fits_any(target.id, family); });
 }
 

@@ -15,7 +15,7 @@
 
 namespace tenshot::trainer {
 
-/// A predictor as the program knows it. Adding one is adding a row to the table in registry.cpp: nothing else names it.
+/// A predictor as the program knows it. Adding one is adding a row to registry.cpp: no room but its own tests its name.
 struct PredictorRow {
   using LoadModel = std::function<std::unique_ptr<PoolModel>(const Archive& archive)>;
   using LoadPredictor = std::unique_ptr<Predictor> (*)(const Archive& archive);

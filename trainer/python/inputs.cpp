@@ -62,7 +62,7 @@ Strings strings_of(const pybind11::iterable& architectures) {
 }
 
 std::vector<Architecture> parse_all(const NetworkSpace& space, const Strings& strings, const Shapes& shapes) {
-  return datasets::architectures_or_files(strings, space, {1, shapes});
+  return datasets::architectures_or_files(strings, space, {/*batch=*/1, shapes});
 }
 
 Strings format_all(const NetworkSpace& space, const std::vector<Architecture>& architectures) {

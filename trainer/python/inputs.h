@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "datasets/tables/space_files.h"
-#include "nasbench/graph/network_reading.h"
+#include "nasbench/graph/operator_specification.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"

@@ -188,17 +188,17 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
 /// Makes the networks of a folder or file known, and gives their names.
 Strings networks(const std::filesystem::path& path, const Shapes& shapes) {
   std::vector<datasets::LeftOutFile> left_out;
-  const std::vector<nasbench::Architecture> read = datasets::read_networks(path, {1, shapes}, &left_out);
+  const std::vector<nasbench::Architecture> read = datasets::read_networks(path, {/*batch=*/1, shapes}, &left_out);
   for (const datasets::LeftOutFile& file : left_out) warn("left out: " + file.reason);
   return format_all(nasbench::networks(), read);
 }
 
-/// What help() says of a function.
-const char* doc(const std::string& function) {
+/// What help() says of a class, function or property.
+const char* doc(const std::string& name) {
   static std::map<std::string, std::string> texts;
   const std::string& all = module_docs("docs");
-  const std::size_t at = all.find("\n" + function + ": ") + function.size() + 3;
-  return texts.emplace(function, all.substr(at, all.find('\n', at) - at)).first->second.c_str();
+  const std::size_t at = all.find("\n" + name + ": ") + name.size() + 3;
+  return texts.emplace(name, all.substr(at, all.find('\n', at) - at)).first->second.c_str();
 }
 
 void define_errors(py::module_& module) {

@@ -34,7 +34,7 @@ LatencyRows some_of(const LatencyRows& rows, const std::vector<std::size_t>& num
 /// latency = max(least, intercept + Σ slope · feature).
 class LassoLearner : public LatencyLearner {
  public:
-  /// Fits the first features, with the penalty `alpha`; without one, with the best of five folds.
+  /// Fits the first features, with the penalty `alpha`; without one, with the best over five folds.
   LassoLearner(const LatencyRows& rows, std::size_t first_features, std::optional<double> alpha = {})
       : least_(*std::min_element(rows.latency_ms.begin(), rows.latency_ms.end())) {
     const auto count = static_cast<Eigen::Index>(rows.latency_ms.size());

@@ -73,7 +73,7 @@ bool same_counters(const HardwareDescriptor& a, const HardwareDescriptor& b) {
   return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same_name);
 }
 
-/// Operator by operator: log rate of instructions (else the first counter) less its mean, then log others by it.
+/// By operator: the log rate of instructions (or of the first counter) less its mean, then log ratios of the others.
 std::vector<double> counter_values(const HardwareDescriptor& descriptor) {
   const auto& counters = descriptor.counters;
   const auto found = std::find(counters.begin(), counters.end(), "instructions");

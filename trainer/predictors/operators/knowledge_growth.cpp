@@ -202,12 +202,13 @@ OwnFits grown_fits(const FeatureMap& map, const CostLibrary& library, const data
     FeatureMap wider = map;
     CostLibrary grown = library;
     grow(wider, grown, rest, options);
+    const Eigen::MatrixXd weights = nearness(grown);
     for (std::size_t i = 0; i < devices.size(); ++i) {
       AdaptationSet asked;
       for (const datasets::Measurement& row : pool.devices[devices[i]].latencies) {
         if (is_left_out(row)) asked.add(row.architecture, row.latency_ms);
       }
-      const CostPosterior posterior = known_posterior(grown, library.devices() + i, wider.features(), options);
+      const CostPosterior posterior = known_posterior(grown, weights, library.devices() + i, wider.features(), options);
       const FeatureTable table = feature_table(wider, *pool.space, asked.architectures);
       add_errors(predict(posterior, table), asked.latency_ms, errors[devices[i]]);
     }

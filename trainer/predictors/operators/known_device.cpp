@@ -31,13 +31,13 @@ std::vector<Index> networks_within(const CostLibrary& library, Index device) {
 
 }  // namespace
 
-CostPosterior known_posterior(const CostLibrary& library, std::size_t device, Index features,
-                              const PosteriorOptions& options) {
+CostPosterior known_posterior(const CostLibrary& library, const Eigen::MatrixXd& weights, std::size_t device,
+                              Index features, const PosteriorOptions& options) {
   const auto number = static_cast<Index>(device);
   const double scale_ms = library.median_ms[number];
   const double closeness = *std::min_element(options.closeness.begin(), options.closeness.end());
   const Index begin = library.begin_of(device), width = library.costs.cols();
-  const CostPrior prior = cost_prior(library, nearness(library), device, options);
+  const CostPrior prior = cost_prior(library, weights, device, options);
   Eigen::MatrixXd covariance = prior.root.transpose() * prior.root;
   covariance.diagonal() += prior.variance;
   covariance *= std::pow(closeness * scale_ms, 2);
@@ -78,14 +78,14 @@ OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& calibrated, cons
       const FeatureMap map = fitted.learn(networks, library, devices);
       features = feature_table(map, *pool.space, fitted.networks).rows();
     }
+    const Eigen::MatrixXd weights = nearness(library);
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const Eigen::VectorXd latency_ms = numbers.latency_ms.row(devices[i]);
       const std::vector<Index> measured = measured_of({left_out.begin(), left_out.end()}, latency_ms);
       if (measured.empty()) continue;
-      std::vector<double> measured_ms;
-      for (const Index n : measured) measured_ms.push_back(latency_ms[n]);
-      const CostPosterior posterior = known_posterior(library, i, features.cols(), options);
-      add_errors(predict(posterior, table_of(features(measured, Eigen::all))), measured_ms,
+      const Eigen::VectorXd measured_ms = latency_ms(measured);
+      const CostPosterior posterior = known_posterior(library, weights, i, features.cols(), options);
+      add_errors(predict(posterior, table_of(features(measured, Eigen::all))), {measured_ms.begin(), measured_ms.end()},
                  errors[static_cast<std::size_t>(devices[i])]);
     }
   });

@@ -10,10 +10,10 @@
 namespace tenshot::trainer::operators {
 
 /// What a library says of one of its devices without any measurement: its costs, which may be as far off as the
-/// smallest closeness of its prior lets them be, and its own residuals. `features` counts those of all blocks. The
-/// calibration is empty.
-CostPosterior known_posterior(const CostLibrary& library, std::size_t device, Eigen::Index features,
-                              const PosteriorOptions& options);
+/// smallest PosteriorOptions::closeness lets them be, and its own residuals. `weights` is the library's nearness();
+/// `features` counts those of all blocks. The calibration is empty.
+CostPosterior known_posterior(const CostLibrary& library, const Eigen::MatrixXd& weights, std::size_t device,
+                              Eigen::Index features, const PosteriorOptions& options);
 
 /// How well each device of a pool is predicted where its networks are left out of all fits, a fifth at a time, and
 /// where of the residuals what devices have in common is kept. Errors are standardised by known_posterior(). A device

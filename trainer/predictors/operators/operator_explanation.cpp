@@ -55,8 +55,7 @@ std::string latency_shares(const CostPosterior& posterior, const FeatureMap& map
   const Eigen::VectorXd costs_ms = posterior.mean_costs_ms();
   std::map<std::string, double> sums_ms;
   for (std::size_t f = 0; f < map.features(); ++f) {
-    const bool is_operator = f < map.operator_features() || f >= map.shared_features();
-    const std::string name = is_operator ? map.name(f).substr(0, map.name(f).find('.')) : "decisions";
+    const std::string name = map.raw_feature(f) ? map.name(f).substr(0, map.name(f).find('.')) : "decisions";
     const auto at = static_cast<Index>(f);
     sums_ms[name] += features[at] * costs_ms[at];
   }

@@ -1,7 +1,6 @@
 #include "trainer/predictors/operators/operators_archive.h"
 
 #include <Eigen/Cholesky>
-#include <algorithm>
 #include <cmath>
 
 #include "nasbench/support/error.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 
 #include "trainer/core/space_card.h"
 #include "trainer/networks/formula.h"
@@ -21,15 +22,15 @@ struct EncodedFeatures {
   /// Operators that depend on several decisions, such as a layer in a space that decides on the resolution.
   struct Part {
     /// For each of the decisions, where its options begin among the columns of the encoding, and how many there are.
-    std::vector<std::pair<Eigen::Index, int>> columns;
+    std::vector<std::pair<Index, int>> columns;
     /// [combinations, features + first uses]: the features, then a one for each first use that the part makes. The
     /// combination's last decision is the fastest.
     Eigen::MatrixXd rows;
   };
   /// A feature of starts that a network has once, however many of its operators use it.
   struct FirstUse {
-    Eigen::Index feature;
-    Eigen::Index count;  ///< the feature that counts the operators of the same group
+    Index feature;
+    Index count;  ///< the feature that counts the operators of the same group
     double value;
   };
   Eigen::RowVectorXd first;  ///< [features]
@@ -131,7 +132,7 @@ EncodedFeatures encoded_features(const SearchSpace& space, const FeatureMap& map
 }
 
 /// The features of a space's encodings, divided by their units.
-FormulaValue features_of(const FormulaValue& encoding, const nasbench::SearchSpace& space, const FeatureMap& map) {
+FormulaValue features_of(const FormulaValue& encoding, const SearchSpace& space, const FeatureMap& map) {
   const EncodedFeatures encoded = encoded_features(space, map);
   const Index width = encoded.first.size(), uses = static_cast<Index>(encoded.first_uses.size());
   std::vector<FormulaValue> inputs = {encoding};
@@ -195,7 +196,7 @@ ExportedFormula OperatorsPredictor::formula() const {
   Formula& formula = exported.formula;
   const auto components = static_cast<Index>(posterior.components.size()), rank = posterior.spread_ms.cols(),
              width = posterior.spread_ms.rows();
-  const nasbench::SearchSpace* decided = space_->search_space();
+  const SearchSpace* decided = space_->search_space();
   if (decided == nullptr) {
     const std::vector<Architecture> networks = carried_networks(card_);
     for (const Architecture& network : networks) exported.names.push_back(space_->format(network));
@@ -267,7 +268,7 @@ nlohmann::json OperatorsPredictor::numbers() const {
       {"calibration",
        {{"probabilities", posterior_.calibration.probabilities}, {"quantiles", posterior_.calibration.quantiles}}}};
   // The features, divided by their units, of all networks that the document can say them of.
-  if (const nasbench::SearchSpace* decided = space_->search_space()) {
+  if (const SearchSpace* decided = space_->search_space()) {
     const EncodedFeatures encoded = encoded_features(*decided, map_);
     document["first_features"] = values_of(encoded.first);
     document["added_features"] = rows_of(encoded.added);

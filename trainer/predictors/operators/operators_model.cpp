@@ -138,8 +138,8 @@ class OperatorsModel : public PoolModel {
 
   std::unique_ptr<Predictor> known_device(const std::string& id) const override {
     const std::size_t device = device_named(pool_, id);
-    CostPosterior posterior =
-        known_posterior(learned_.library, device, learned_.map.features(), learned_.settings.posterior);
+    CostPosterior posterior = known_posterior(learned_.library, nearness(learned_.library), device,
+                                              learned_.map.features(), learned_.settings.posterior);
     const OwnFits fits = own_fits();
     posterior.calibration = own_calibration(fits, device);
     nlohmann::json card = known_device_card(*this, fits, device, learned_.settings.seed);

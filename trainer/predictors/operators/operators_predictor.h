@@ -25,8 +25,8 @@ class OperatorsPredictor : public Predictor {
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
   Predictions predict_as_unlike(const std::vector<Architecture>& architectures, double confidence) const override;
   std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>& architectures) const override;
-  /// In a space whose options combine a formula of their one-hot encoding, where one that holds probabilities gives the
-  /// latency of the expected operators; of networks by name one of the sums over their operators and
+  /// In a space whose options combine, a formula of their one-hot encoding: one that holds probabilities gives the
+  /// latency of the expected operators. Of networks by name, a formula of the sums over their operators and
   /// unknown_deviations().
   ExportedFormula formula() const override;
   std::vector<Remark> explanation() const override;

@@ -215,7 +215,7 @@ void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, Spars
 StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const StructuredPosteriorOptions& options) {
   const std::size_t count = set.architectures.size();
-  std::vector<std::size_t> order = numbers_below(count);  // drawn, whatever the order that they came in
+  std::vector<std::size_t> order = numbers_below(count);  // shuffled, alike for every order that the set comes in
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return set.architectures[a] < set.architectures[b]; });
   Rng(1).shuffle(order);

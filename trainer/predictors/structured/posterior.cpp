@@ -223,7 +223,7 @@ StructuredPosterior known_posterior(const StructuredLibrary& library, const std:
 }
 
 LogLatency predict(const StructuredPosterior& posterior, const StructureTable& table) {
-  // Over components, weight · (log latency, its square + variance): of the architectures, and of one structure's rows.
+  // Sums over components, weight · (log latency, its square + variance), of architectures and of one structure's rows.
   Eigen::ArrayX2d sums = Eigen::ArrayX2d::Zero(table.size, 2), moments;
   double noise_variance = 0;
   for (std::size_t s = 0; s < table.structures.size(); ++s) {

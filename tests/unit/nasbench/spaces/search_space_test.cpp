@@ -5,7 +5,6 @@
 #include <cmath>
 #include <set>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "nasbench/graph/network_builder.h"
@@ -172,7 +171,7 @@ TEST(NasBench201Space, OrdinalsAndArchitectures_AreOneToOne) {
   const SearchSpace& space = nasbench201();
   const std::vector<Architecture> all = space.all();
   ASSERT_EQ(all.size(), 15625U);
-  std::unordered_set<Architecture, ArchitectureHash> distinct;
+  ArchitectureSet distinct;
   for (std::size_t i = 0; i < all.size(); ++i) {
     ASSERT_EQ(space.ordinal(all[i]), i);
     ASSERT_EQ(space.at(i), all[i]);

@@ -153,7 +153,7 @@ TEST(CostPosterior, OfAKnownDeviceReachesFromItsOwnNetworksAlone) {
   CostLibrary library = fit_library(bench.pool);
   library.reach_variance = {1, 1};
   const auto of = [&](std::size_t device) {
-    return predict(known_posterior(library, device, 6, {}), table_of(bench.pool.features));
+    return predict(known_posterior(library, nearness(library), device, 6, {}), table_of(bench.pool.features));
   };
   const LogLatency first = of(0), other = of(1);
   Index costliest = 0;
