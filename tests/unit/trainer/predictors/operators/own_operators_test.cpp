@@ -127,5 +127,25 @@ TEST(OwnOperators, CountAsMuchAsOtherDevicesFromTenNetworksAndThreeTimesAsMuchFr
   EXPECT_NEAR(own_share(30), 0.75, 1e-9);
 }
 
+/// Knowledge that has grown by ten networks, which the others measured and the new device's entry did not.
+TEST(OwnOperators, StandBesideDevicesThatOtherNetworksWereMeasuredOn) {
+  const Bench bench = bench_of(3, 60, 4, 1);
+  CostLibrary library = fit_library(bench.pool);
+  library.network_growth = Eigen::VectorXd::Zero(60);
+  library.network_growth.tail(10).setOnes();
+  library.device_growth = Eigen::Vector3d(1, 1, 0);
+  const AdaptationFeatures set{bench.pool.features.topRows(2),
+                               {bench.pool.latency_ms(2, 0), bench.pool.latency_ms(2, 1)}};
+  const CostPosterior both = adapt_beside_own(library, set, 2);
+  ASSERT_EQ(both.anchors.rows(), 12) << "the ten that are known, and the two measured";
+  ASSERT_EQ(both.anchor_weights.size(), both.anchors.rows());
+  double share = 0;
+  for (const CostComponent& component : both.components) share += component.entry == 2 ? component.weight : 0;
+  const CostPosterior others = adapt(with_devices(library, {0, 1}), set), own = adapt(with_devices(library, {2}), set);
+  ASSERT_EQ(own.anchors.rows(), 52);
+  const Eigen::VectorXd expected = (1 - share) * others.anchor_weights.tail(2) + share * own.anchor_weights.tail(2);
+  EXPECT_TRUE(both.anchor_weights.tail(2).isApprox(expected)) << both.anchor_weights.tail(2) << "\n\n" << expected;
+}
+
 }  // namespace
 }  // namespace tenshot::trainer::operators
