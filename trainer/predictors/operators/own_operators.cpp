@@ -110,7 +110,7 @@ void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, co
   library.differences = std::move(differences);
   map.learned.push_back(std::move(times));
   library.block.push_back(map.learned.size());
-  library.sizes.resize(0, 0);  // they are of known devices
+  library.sizes.resize(0, 0);  // only known devices are asked for theirs
   if (library.device_growth.size() > 0) append(Eigen::VectorXd::Zero(1), library.device_growth);
   if (!library.places.compared()) return;
   library.known_weights.conservativeResize(Eigen::NoChange, devices + 1);
@@ -271,7 +271,8 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
   both.spread_ms.rightCols(own.spread_ms.cols()) = own.spread_ms;
   both.rest_ms2 += own.rest_ms2;
   both.least_costs_ms += own.least_costs_ms;
-  // Of the library's networks, of which each part may keep others (known_networks), the own entry knows nothing.
+  // Both parts have anchors of their own: the measured networks, behind those of the library that each is like. The own
+  // entry's weights of the latter are zero.
   if (library.places.compared()) both.anchor_weights.tail(measured) += own.anchor_weights.tail(measured);
   return both;
 }
