@@ -342,12 +342,6 @@ TEST_F(KnowledgeProgram, AdaptTakesTimesOfOperators_AndRefusesTimesInAnotherUnit
   const Outcome taken = run(adapt + quoted(data / "operators" / (runtime + ".csv")));
   expect_fine(taken);
   EXPECT_NE(taken.err.find("operators inside 10 of the measured networks are used"), std::string::npos) << taken.err;
-  const Outcome others = run("tenshot evaluate --json --predictor " + q("profiled.tenshot") + networks +
-                             " --measurements " + quoted(data / "networks" / runtime / "latencies.csv"));
-  expect_fine(others);
-  const nlohmann::json quality = nlohmann::json::parse(others.out);
-  EXPECT_GT(quality.at("architectures"), 250) << others.out;
-  EXPECT_LT(quality.at("mape"), 0.15) << others.out;
 
   std::istringstream times(slurp(data / "operators" / (runtime + ".csv")));
   std::string wrong;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -71,22 +70,22 @@ struct ExpectedError {
   double error = 0;
   double own_variance = 0;
   double residual_variance = 0;  ///< before residual_factor
-  double novelty = 0;
-  double known = 0;  ///< the square of the similarity to the nearest network that is known
+  double known = 0;              ///< the square of the similarity to the nearest network that is known
   double reach = 0;
-  bool of_known = false;  ///< the network itself is known
 
-  double standardised(const CostLibrary& by) const {
+  double deviation(const CostLibrary& by) const {
     const double variance =
         (own_variance + by.residual_factor * residual_variance) * (1 - (1 - by.known_share) * known);
-    return trainer::standardised(error, std::sqrt(variance + by.reach_variance.at(reach)));
+    return std::sqrt(variance + by.reach_variance.at(reach));
   }
 };
+
+using Errors = std::vector<std::vector<ExpectedError>>;  ///< [device][error]
 
 /// The errors on one held-out device that measured some networks and is asked for others. `features` are those of all
 /// networks.
 void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eigen::MatrixXd& features,
-                    const std::vector<Index>& asked, const std::vector<Index>& measured, Index device, bool of_known,
+                    const std::vector<Index>& asked, const std::vector<Index>& measured, Index device,
                     const PosteriorOptions& options, std::vector<ExpectedError>& errors) {
   if (asked.empty()) return;
   AdaptationFeatures set;
@@ -101,8 +100,8 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eige
     const double reach = predicted.reach.size() > 0 ? predicted.reach[i] : 0;  // its variance is not in `rest` yet
     const double variance = predicted.deviation[i] * predicted.deviation[i];
     const double residual = posterior.residual_variance * novelty;
-    errors.push_back({std::log(latency_ms[asked[i]]) - predicted.mean[i], variance - residual, residual, novelty,
-                      (1 - novelty) * (1 + rest.places.noise), reach, of_known});
+    errors.push_back({std::log(latency_ms[asked[i]]) - predicted.mean[i], variance - residual, residual,
+                      (1 - novelty) * (1 + rest.places.noise), reach});
   }
 }
 
@@ -129,62 +128,79 @@ std::vector<Index> planned(const CostLibrary& library, const Eigen::MatrixXd& fe
   return chosen;
 }
 
-using Errors = std::vector<std::vector<ExpectedError>>;  ///< [device][error]
-
-/// Sets `setting`, which is one of the library's, to that of `values` at which errors of `unlike` are as many
-/// deviations as those of `like`, on the median device, by the size that nine in ten of a device's stay under; to the
-/// first of them where there are too few errors.
-void set_balanced(const Errors& like, const Errors& unlike, const std::vector<double>& values,
-                  const CostLibrary& library, double& setting) {
-  constexpr std::size_t fewest = 10;  // on a device; fewer say nothing
-  const auto size = [&](const Errors& errors) {
-    std::vector<double> sizes;
-    for (const std::vector<ExpectedError>& of_device : errors) {
-      if (of_device.size() < fewest) continue;
-      std::vector<double> own;
-      for (const ExpectedError& error : of_device) own.push_back(std::abs(error.standardised(library)));
-      const auto at = own.begin() + static_cast<std::ptrdiff_t>(own.size() * 9 / 10);
-      std::nth_element(own.begin(), at, own.end());
-      sizes.push_back(*at);
-    }
-    return sizes.empty() ? 0.0 : median(std::move(sizes));
-  };
-  double best = values.front(), least = std::numeric_limits<double>::infinity();
-  for (const double value : values) {
-    setting = value;
-    const double of_like = size(like), of_unlike = size(unlike);
-    if (!(of_like > 0 && of_unlike > 0)) break;
-    const double imbalance = std::abs(std::log(of_unlike / of_like));
-    if (imbalance >= least) continue;
-    least = imbalance;
-    best = value;
+/// The size that nine in ten of standardised errors [device][error] stay under, devices with the same weight.
+double size_of(std::vector<std::vector<double>> errors) {
+  for (std::vector<double>& of_device : errors) {
+    for (double& error : of_device) error = std::abs(error);
   }
-  setting = best;
+  return error_quantile(trainer::calibration_of(errors), 0.9);
 }
 
-/// Sets CostLibrary::residual_factor, by the more novel half of the new networks, known_share, by those that are known,
-/// and reach_variance, by those that are cheaper or costlier than all that the library knows.
-void balance(const Errors& errors, CostLibrary& library) {
-  std::vector<ExpectedError> all;
-  Errors within(errors.size()), above(errors.size()), below(errors.size()), known(errors.size());
+/// The errors in the deviations that a library expects, [device][error].
+std::vector<std::vector<double>> standardised(const Errors& errors, const CostLibrary& by) {
+  std::vector<std::vector<double>> sizes(errors.size());
   for (std::size_t d = 0; d < errors.size(); ++d) {
     for (const ExpectedError& error : errors[d]) {
-      (error.of_known ? known : error.reach > 0 ? above : error.reach < 0 ? below : within)[d].push_back(error);
+      sizes[d].push_back(trainer::standardised(error.error, error.deviation(by)));
     }
-    all.insert(all.end(), within[d].begin(), within[d].end());
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const ExpectedError& a, const ExpectedError& b) { return a.novelty < b.novelty; });
-  const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  if (library.residual_variance() > 0) {
-    set_balanced({{all.begin(), half}}, {{half, all.end()}}, {1, 1.5, 2, 3, 5, 8, 12, 20, 30}, library,
-                 library.residual_factor);
+  return sizes;
+}
+
+/// The score of 90 % intervals (Gneiting and Raftery, 2007, Eq. 43), the sum of the devices' means; smaller is better.
+/// All intervals are as many deviations wide as hold nine in ten. An error beyond a factor of twenty counts as one.
+double interval_score(const Errors& errors, const CostLibrary& by) {
+  constexpr double largest = 3, outside = 0.1;
+  const double size = size_of(standardised(errors, by));
+  double score = 0;
+  for (const std::vector<ExpectedError>& of_device : errors) {
+    for (const ExpectedError& error : of_device) {
+      const double half = size * error.deviation(by), missed = std::min(std::abs(error.error), largest) - half;
+      score += 2 * (half + std::max(missed, 0.0) / outside) / static_cast<double>(of_device.size());
+    }
   }
-  set_balanced(within, known, {1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08}, library, library.known_share);
-  std::vector<double> variances = {0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2, 3, 5, 8, 12};
-  for (double& variance : variances) variance *= library.residual_variance();
-  set_balanced(within, above, variances, library, library.reach_variance.above);
-  set_balanced(within, below, variances, library, library.reach_variance.below);
+  return score;
+}
+
+/// That size on the median device, of the errors of networks that are larger than all (`side` 1), smaller (-1) or
+/// neither (0); 0 where no device has ten of them.
+double typical_size(const Errors& errors, const CostLibrary& by, int side) {
+  constexpr std::size_t fewest = 10;
+  std::vector<double> sizes;
+  for (const std::vector<ExpectedError>& of_device : errors) {
+    std::vector<ExpectedError> own;
+    std::copy_if(of_device.begin(), of_device.end(), std::back_inserter(own),
+                 [&](const ExpectedError& error) { return (error.reach > 0) - (error.reach < 0) == side; });
+    if (own.size() >= fewest) sizes.push_back(size_of(standardised({own}, by)));
+  }
+  return sizes.empty() ? 0 : median(std::move(sizes));
+}
+
+/// Sets CostLibrary::residual_factor and known_share to those with the best intervals, and reach_variance so that
+/// errors beyond the known sizes are as many deviations as others. Twice, since each depends on the others. The first
+/// of a setting's values stands unless another one is better.
+void set_variances(const Errors& errors, CostLibrary& library) {
+  const auto set_best = [&](double& setting, const std::vector<double>& values, const auto& loss) {
+    std::vector<double> losses;
+    for (const double value : values) {
+      setting = value;
+      losses.push_back(loss());
+    }
+    setting = values[std::min_element(losses.begin(), losses.end()) - losses.begin()];
+  };
+  const auto score = [&] { return interval_score(errors, library); };
+  const auto imbalance = [&](int side) {
+    const double beyond = typical_size(errors, library, side), usual = typical_size(errors, library, 0);
+    return beyond > 0 && usual > 0 ? std::abs(std::log(beyond / usual)) : 0;
+  };
+  for (int round = 0; round < 2; ++round) {
+    if (library.residual_variance() > 0) set_best(library.residual_factor, {1, 1.5, 2, 3, 5, 8, 12, 20, 30}, score);
+    set_best(library.known_share, {1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03}, score);
+    std::vector<double> variances = {0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2, 3, 5, 8, 12};
+    for (double& variance : variances) variance *= library.residual_variance();
+    set_best(library.reach_variance.above, variances, [&] { return imbalance(1); });
+    set_best(library.reach_variance.below, variances, [&] { return imbalance(-1); });
+  }
 }
 
 /// Devices to hold out: evenly spaced ones of each kind, more of a larger one.
@@ -200,14 +216,6 @@ std::vector<std::size_t> held_out(const CostLibrary& library, std::size_t device
     }
   }
   return {chosen.begin(), chosen.end()};
-}
-
-/// The size that nine in ten of standardised errors [device][error] stay under, devices with the same weight.
-double size_of(std::vector<std::vector<double>> errors) {
-  for (std::vector<double>& of_device : errors) {
-    for (double& error : of_device) error = std::abs(error);
-  }
-  return error_quantile(trainer::calibration_of(errors), 0.9);
 }
 
 /// Sets the scales of the kinds, drawn to 1 where boards are few, and divides the errors [device][error] by their own.
@@ -272,20 +280,17 @@ IntervalCalibration calibrate(const PoolNumbers& pool, CostLibrary& library, con
       const CostLibrary rest = with_devices(refitted, others);
       const auto fewer = static_cast<std::ptrdiff_t>(std::min(chosen.size(), options.fewer_samples));
       for (const std::vector<Index>& measured : {chosen, {chosen.begin(), chosen.begin() + fewer}}) {
-        collect_errors(rest, pool, features, new_ones, measured, device, false, posterior_options, errors[device]);
+        collect_errors(rest, pool, features, new_ones, measured, device, posterior_options, errors[device]);
         if (!compared || repeat >= options.repeats) continue;
         collect_errors(rest, pool, features, unmeasured_of(candidates, measured, new_ones.size()), measured, device,
-                       true, posterior_options, errors[device]);
+                       posterior_options, errors[device]);
       }
     }
   }
-  if (compared) balance(errors, library);
-  std::vector<std::vector<double>> standardised(errors.size());
-  for (std::size_t d = 0; d < errors.size(); ++d) {
-    for (const ExpectedError& error : errors[d]) standardised[d].push_back(error.standardised(library));
-  }
-  scale_by_kind(families, standardised, library);
-  return trainer::calibration_of(standardised, true);
+  if (compared) set_variances(errors, library);
+  std::vector<std::vector<double>> sizes = standardised(errors, library);
+  scale_by_kind(families, sizes, library);
+  return trainer::calibration_of(sizes, true);
 }
 
 }  // namespace tenshot::trainer::operators

@@ -34,11 +34,10 @@ using LearnOperators = std::function<Eigen::MatrixXd(CostLibrary& library, const
 /// Known networks are predicted as well. `families` numbers the devices of a pool; `learn` is empty where no operators
 /// were measured.
 ///
-/// Sets the fitted library's residual_factor, so that networks unlike all that the pool knows are off by as many
-/// standard deviations as networks like them, likewise its known_share for networks that it knows and its
-/// reach_variance for networks unlike all in size, and the error_scale of devices and kinds whose errors are smaller or
-/// larger. Returns the distribution of standardised errors of log latency: the standard normal one, with a library as
-/// it was, where fewer than three families, or too few networks, are there to learn from.
+/// Sets the fitted library's residual_factor and known_share so that intervals on held-out devices are short and miss
+/// little, its reach_variance, by networks unlike all in size, and the error_scale of devices and kinds. Returns the
+/// distribution of standardised errors of log latency: the standard normal one, with a library as it was, where fewer
+/// than three families, or too few networks, are there to learn from.
 IntervalCalibration calibrate(const PoolNumbers& pool, CostLibrary& library, const std::vector<std::size_t>& families,
                               const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
                               const CalibrationOptions& options = {}, const LearnOperators& learn = {});

@@ -1,0 +1,97 @@
+// Every way to adapt, beside the knowledge that ships: from ten networks of one of its runtimes, all others predicted.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "nasbench/support/numbers.h"
+#include "tests/integration/program.h"
+
+namespace tenshot::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path data = fs::path(TENSHOT_SOURCE_DIR) / "datasets/data";
+const fs::path shipped = fs::path(TENSHOT_SOURCE_DIR) / "checkpoints/networks.tenshot";
+const std::string runtime = "libtorch-eager_t1_b1";
+
+class ShippedKnowledge : public ::testing::Test {
+ protected:
+  ShippedKnowledge() {
+    std::istringstream rows(slurp(data / "networks" / runtime / "latencies.csv"));
+    std::string line, header;
+    std::getline(rows, header);
+    std::vector<std::string> part(2, header + '\n');
+    std::string slower = "architecture,latency_ms\n";
+    for (int n = 1; n <= 150 && std::getline(rows, line); ++n) {
+      if (n % 15 != 0) continue;
+      part[static_cast<std::size_t>(n / 15 % 2)] += line + '\n';
+      const std::size_t name = line.find(',') + 1;
+      slower += line.substr(0, name) + shortest(1.05 * std::stod(line.substr(name))) + '\n';
+    }
+    write(path("odd.csv"), part[1]);
+    write(path("even.csv"), part[0]);
+    write(path("ten.csv"), part[1] + part[0].substr(header.size() + 1));
+    write(path("slower.csv"), slower);
+  }
+
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+  std::string q(const std::string& name) const { return quoted(path(name)); }
+
+  /// Adapts and predicts all others: most are near, and intervals hold and are short enough to be of use.
+  void expect_good(const fs::path& checkpoint, const std::string& options) const {
+    SCOPED_TRACE(checkpoint.filename().string() + options);
+    const std::string networks = " --networks " + quoted(data / "networks/networks.json");
+    const Outcome adapted =
+        run("tenshot adapt --checkpoint " + quoted(checkpoint) + networks + options + " --out " + q("device.tenshot"));
+    ASSERT_EQ(adapted.exit_code, 0) << adapted.err;
+    const Outcome evaluated = run("tenshot evaluate --json --predictor " + q("device.tenshot") + networks +
+                                  " --measurements " + quoted(data / "networks" / runtime / "latencies.csv"));
+    ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+    const nlohmann::json quality = nlohmann::json::parse(evaluated.out);
+    EXPECT_GT(quality.at("architectures"), 250) << evaluated.out;
+    EXPECT_LT(quality.at("mape"), 0.15) << evaluated.out;
+    EXPECT_GT(quality.at("coverage"), 0.8) << evaluated.out;
+    EXPECT_LT(quality.at("mean_relative_width"), 1) << evaluated.out;
+  }
+
+ private:
+  Folder folder_;
+};
+
+TEST_F(ShippedKnowledge, PredictsOtherNetworksHoweverADeviceIsAdapted) {
+  const std::string ten = " --measurements " + q("ten.csv"), fleet = ten + " --measurements " + q("slower.csv");
+  const std::string operators = " --operators " + quoted(data / "operators" / (runtime + ".csv"));
+  const std::string said = " --runtime libtorch-eager", like = " --like libtorch-frozen_t1_b1";
+  for (const std::string& options : {ten, " --measurements " + q("odd.csv") + " --measurements " + q("even.csv"),
+                                     ten + said, ten + like, ten + operators, ten + operators + said,
+                                     ten + operators + like, fleet + " --fleet", fleet + " --fleet" + operators}) {
+    expect_good(shipped, options);
+  }
+}
+
+TEST_F(ShippedKnowledge, PredictsOtherNetworksWhereItGrewByAUsersPool) {
+  const std::string networks = " --networks " + quoted(data / "kinds/networks.json");
+  std::istringstream rows(slurp(data / "kinds/pytorch-eager_t1_b1_kinds/latencies.csv"));
+  std::string line, table = "network,mine\n";
+  for (std::getline(rows, line); std::getline(rows, line);) {
+    table += line.substr(0, line.find(',', line.find(',') + 1)) + '\n';
+  }
+  write(path("mine.csv"), table);
+  const Outcome imported =
+      run("tenshot dataset import --space networks" + networks + " --table " + q("mine.csv") + " --out " + q("mine"));
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  const Outcome grown =
+      run("tenshot train --from " + quoted(shipped) + " --pool " + q("mine") + " --out " + q("grown.tenshot"));
+  ASSERT_EQ(grown.exit_code, 0) << grown.err;
+  const std::string ten = " --measurements " + q("ten.csv");
+  expect_good(path("grown.tenshot"), ten);
+  expect_good(path("grown.tenshot"), ten + " --operators " + quoted(data / "operators" / (runtime + ".csv")));
+}
+
+}  // namespace
+}  // namespace tenshot::test
