@@ -148,7 +148,7 @@ std::vector<std::vector<double>> standardised(const Errors& errors, const CostLi
 }
 
 /// The score of 90 % intervals (Gneiting and Raftery, 2007, Eq. 43), the sum of the devices' means; smaller is better.
-/// All intervals are as many deviations wide as hold nine in ten. An error beyond a factor of twenty counts as one.
+/// All are equally many deviations wide, so that nine in ten hold. An error beyond a factor of twenty counts as twenty.
 double interval_score(const Errors& errors, const CostLibrary& by) {
   constexpr double largest = 3, outside = 0.1;
   const double size = size_of(standardised(errors, by));
@@ -176,9 +176,9 @@ double typical_size(const Errors& errors, const CostLibrary& by, int side) {
   return sizes.empty() ? 0 : median(std::move(sizes));
 }
 
-/// Sets CostLibrary::residual_factor and known_share to those with the best intervals, and reach_variance so that
-/// errors beyond the known sizes are as many deviations as others. Twice, since each depends on the others. The first
-/// of a setting's values stands unless another one is better.
+/// Sets CostLibrary::residual_factor and known_share to the values with the best score, and reach_variance so that
+/// errors of networks beyond the known sizes are as many deviations as others. It does so twice, since each depends on
+/// the others. The first of a setting's values stands unless another one is better.
 void set_variances(const Errors& errors, CostLibrary& library) {
   const auto set_best = [&](double& setting, const std::vector<double>& values, const auto& loss) {
     std::vector<double> losses;
