@@ -259,10 +259,10 @@ are predicted; the server's GPU has three draws of them, and no other device of 
 `tenshot plan` chose; peers measure the ten that it chose by everything. *Nearest device scaled* is the device of the table
 that the ten are most like, times one factor; *mean device scaled* the geometric mean of all of them; both need devices that measured the networks, so they are no peers where networks are new. Means over device-runtimes; the best of each class in bold.
 
-Rows of pools of one table, and of peers and their ten, are those of an earlier program where that hardly matters but for intervals: of phones' processors,
-boards and desktops, none of whose networks has tensors beyond 32 MiB, which are told apart since (revision `bf92aef0`). Since
-then three device-runtimes with one runtime are a kind too, where it took four, and `plan --runtime` plans for such a kind: a
-phone's GPU was 79.4 % by `adapt --runtime` alone. That three are a kind was chosen on phones' GPUs here; that networks which
+Rows of pools of one table, and of peers and their ten, are those of an earlier program where that hardly matters: of phones' processors,
+boards and desktops, none of whose networks has tensors beyond 32 MiB, which are told apart since (revision `bf92aef0`);
+their intervals were calibrated otherwise, as said below. Since then three device-runtimes with one runtime are a kind too,
+where it took four, and `plan --runtime` plans for such a kind: a phone's GPU was 79.4 % by `adapt --runtime` alone. That three are a kind was chosen on phones' GPUs here; that networks which
 many boards measured are planned alike, whatever is said, on boards (by kind processors gained 0.3 ± 0.8, GPUs lost 4.4 ± 5.0).
 
 Pools keep their rows here. Knowledge that ships keeps no row, and of what networks take beside their operators' costs

@@ -324,39 +324,5 @@ TEST_F(KnowledgeProgram, Adapt_NamesAMeasuredNetworkThatItCannotPredict_AndGoesO
   EXPECT_TRUE(fs::exists(path("unlike.tenshot")));
 }
 
-/// Ten networks of the pool that ships, beside the knowledge that ships, which has grown; and the times that a profiler
-/// found inside them: of the same runtime, and, called milliseconds, in microseconds.
-TEST_F(KnowledgeProgram, AdaptTakesTimesOfOperators_AndRefusesTimesInAnotherUnit) {
-  const fs::path data = fs::path(TENSHOT_SOURCE_DIR) / "datasets/data";
-  const std::string runtime = "libtorch-eager_t1_b1";
-  std::istringstream rows(slurp(data / "networks" / runtime / "latencies.csv"));
-  std::string line, ten;
-  for (int n = 0; n <= 150 && std::getline(rows, line); ++n) {
-    if (n % 15 == 0) ten += line + '\n';
-  }
-  write(path("ten.csv"), ten);
-  const std::string networks = " --networks " + quoted(data / "networks/networks.json");
-  const std::string adapt = "tenshot adapt --checkpoint " +
-                            quoted(fs::path(TENSHOT_SOURCE_DIR) / "checkpoints/networks.tenshot") + networks +
-                            " --measurements " + q("ten.csv") + " --out " + q("profiled.tenshot") + " --operators ";
-  const Outcome taken = run(adapt + quoted(data / "operators" / (runtime + ".csv")));
-  expect_fine(taken);
-  EXPECT_NE(taken.err.find("operators inside 10 of the measured networks are used"), std::string::npos) << taken.err;
-
-  std::istringstream times(slurp(data / "operators" / (runtime + ".csv")));
-  std::string wrong;
-  std::getline(times, line);
-  wrong += line + '\n';
-  while (std::getline(times, line)) {
-    const std::size_t end = line.rfind(','), begin = line.rfind(',', end - 1) + 1;
-    if (end > begin) line.replace(begin, end - begin, shortest(1000 * std::stod(line.substr(begin, end - begin))));
-    wrong += line + '\n';
-  }
-  write(path("wrong.csv"), wrong);
-  const Outcome left = run(adapt + q("wrong.csv"));
-  expect_fine(left);
-  EXPECT_NE(left.err.find("the times of operators are not used: their sum is"), std::string::npos) << left.err;
-}
-
 }  // namespace
 }  // namespace tenshot::test

@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 const fs::path data = fs::path(TENSHOT_SOURCE_DIR) / "datasets/data";
 const fs::path shipped = fs::path(TENSHOT_SOURCE_DIR) / "checkpoints/networks.tenshot";
 const std::string runtime = "libtorch-eager_t1_b1";
+const std::string networks = " --networks " + quoted(data / "networks/networks.json");
+const std::string operators = " --operators " + quoted(data / "operators" / (runtime + ".csv"));
 
 class ShippedKnowledge : public ::testing::Test {
  protected:
@@ -42,12 +44,15 @@ class ShippedKnowledge : public ::testing::Test {
   fs::path path(const std::string& name) const { return folder_.path() / name; }
   std::string q(const std::string& name) const { return quoted(path(name)); }
 
+  Outcome adapt(const fs::path& checkpoint, const std::string& options) const {
+    return run("tenshot adapt --checkpoint " + quoted(checkpoint) + networks + options + " --out " +
+               q("device.tenshot"));
+  }
+
   /// Adapts and predicts all others: most are near, and intervals hold and are short enough to be of use.
   void expect_good(const fs::path& checkpoint, const std::string& options) const {
     SCOPED_TRACE(checkpoint.filename().string() + options);
-    const std::string networks = " --networks " + quoted(data / "networks/networks.json");
-    const Outcome adapted =
-        run("tenshot adapt --checkpoint " + quoted(checkpoint) + networks + options + " --out " + q("device.tenshot"));
+    const Outcome adapted = adapt(checkpoint, options);
     ASSERT_EQ(adapted.exit_code, 0) << adapted.err;
     const Outcome evaluated = run("tenshot evaluate --json --predictor " + q("device.tenshot") + networks +
                                   " --measurements " + quoted(data / "networks" / runtime / "latencies.csv"));
@@ -65,7 +70,6 @@ class ShippedKnowledge : public ::testing::Test {
 
 TEST_F(ShippedKnowledge, PredictsOtherNetworksHoweverADeviceIsAdapted) {
   const std::string ten = " --measurements " + q("ten.csv"), fleet = ten + " --measurements " + q("slower.csv");
-  const std::string operators = " --operators " + quoted(data / "operators" / (runtime + ".csv"));
   const std::string said = " --runtime libtorch-eager", like = " --like libtorch-frozen_t1_b1";
   for (const std::string& options : {ten, " --measurements " + q("odd.csv") + " --measurements " + q("even.csv"),
                                      ten + said, ten + like, ten + operators, ten + operators + said,
@@ -75,7 +79,7 @@ TEST_F(ShippedKnowledge, PredictsOtherNetworksHoweverADeviceIsAdapted) {
 }
 
 TEST_F(ShippedKnowledge, PredictsOtherNetworksWhereItGrewByAUsersPool) {
-  const std::string networks = " --networks " + quoted(data / "kinds/networks.json");
+  const std::string kinds = " --networks " + quoted(data / "kinds/networks.json");
   std::istringstream rows(slurp(data / "kinds/pytorch-eager_t1_b1_kinds/latencies.csv"));
   std::string line, table = "network,mine\n";
   for (std::getline(rows, line); std::getline(rows, line);) {
@@ -83,14 +87,36 @@ TEST_F(ShippedKnowledge, PredictsOtherNetworksWhereItGrewByAUsersPool) {
   }
   write(path("mine.csv"), table);
   const Outcome imported =
-      run("tenshot dataset import --space networks" + networks + " --table " + q("mine.csv") + " --out " + q("mine"));
+      run("tenshot dataset import --space networks" + kinds + " --table " + q("mine.csv") + " --out " + q("mine"));
   ASSERT_EQ(imported.exit_code, 0) << imported.err;
   const Outcome grown =
       run("tenshot train --from " + quoted(shipped) + " --pool " + q("mine") + " --out " + q("grown.tenshot"));
   ASSERT_EQ(grown.exit_code, 0) << grown.err;
   const std::string ten = " --measurements " + q("ten.csv");
   expect_good(path("grown.tenshot"), ten);
-  expect_good(path("grown.tenshot"), ten + " --operators " + quoted(data / "operators" / (runtime + ".csv")));
+  expect_good(path("grown.tenshot"), ten + operators);
+}
+
+/// What a profiler found inside the measured networks; and the same where it is called milliseconds, in microseconds.
+TEST_F(ShippedKnowledge, AdaptTakesTimesOfOperators_AndRefusesTimesInAnotherUnit) {
+  const std::string ten = " --measurements " + q("ten.csv");
+  const Outcome taken = adapt(shipped, ten + operators);
+  EXPECT_EQ(taken.exit_code, 0) << taken.err;
+  EXPECT_NE(taken.err.find("operators inside 10 of the measured networks are used"), std::string::npos) << taken.err;
+
+  std::istringstream times(slurp(data / "operators" / (runtime + ".csv")));
+  std::string line, wrong;
+  std::getline(times, line);
+  wrong += line + '\n';
+  while (std::getline(times, line)) {
+    const std::size_t end = line.rfind(','), begin = line.rfind(',', end - 1) + 1;
+    if (end > begin) line.replace(begin, end - begin, shortest(1000 * std::stod(line.substr(begin, end - begin))));
+    wrong += line + '\n';
+  }
+  write(path("wrong.csv"), wrong);
+  const Outcome left = adapt(shipped, ten + " --operators " + q("wrong.csv"));
+  EXPECT_EQ(left.exit_code, 0) << left.err;
+  EXPECT_NE(left.err.find("the times of operators are not used: their sum is"), std::string::npos) << left.err;
 }
 
 }  // namespace

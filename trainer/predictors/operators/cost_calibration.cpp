@@ -74,9 +74,8 @@ struct ExpectedError {
   double reach = 0;
 
   double deviation(const CostLibrary& by) const {
-    const double variance =
-        (own_variance + by.residual_factor * residual_variance) * (1 - (1 - by.known_share) * known);
-    return std::sqrt(variance + by.reach_variance.at(reach));
+    const double share = 1 - (1 - by.known_share) * known;
+    return std::sqrt((own_variance + by.residual_factor * residual_variance) * share + by.reach_variance.at(reach));
   }
 };
 
@@ -138,13 +137,13 @@ double size_of(std::vector<std::vector<double>> errors) {
 
 /// The errors in the deviations that a library expects, [device][error].
 std::vector<std::vector<double>> standardised(const Errors& errors, const CostLibrary& by) {
-  std::vector<std::vector<double>> sizes(errors.size());
+  std::vector<std::vector<double>> result(errors.size());
   for (std::size_t d = 0; d < errors.size(); ++d) {
     for (const ExpectedError& error : errors[d]) {
-      sizes[d].push_back(trainer::standardised(error.error, error.deviation(by)));
+      result[d].push_back(trainer::standardised(error.error, error.deviation(by)));
     }
   }
-  return sizes;
+  return result;
 }
 
 /// The score of 90 % intervals (Gneiting and Raftery, 2007, Eq. 43), the sum of the devices' means; smaller is better.
@@ -189,15 +188,16 @@ void set_variances(const Errors& errors, CostLibrary& library) {
     setting = values[std::min_element(losses.begin(), losses.end()) - losses.begin()];
   };
   const auto score = [&] { return interval_score(errors, library); };
-  const auto imbalance = [&](int side) {
-    const double beyond = typical_size(errors, library, side), usual = typical_size(errors, library, 0);
-    return beyond > 0 && usual > 0 ? std::abs(std::log(beyond / usual)) : 0;
-  };
   for (int round = 0; round < 2; ++round) {
     if (library.residual_variance() > 0) set_best(library.residual_factor, {1, 1.5, 2, 3, 5, 8, 12, 20, 30}, score);
     set_best(library.known_share, {1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03}, score);
     std::vector<double> variances = {0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2, 3, 5, 8, 12};
     for (double& variance : variances) variance *= library.residual_variance();
+    const double usual = typical_size(errors, library, 0);
+    const auto imbalance = [&](int side) {
+      const double beyond = typical_size(errors, library, side);
+      return beyond > 0 && usual > 0 ? std::abs(std::log(beyond / usual)) : 0;
+    };
     set_best(library.reach_variance.above, variances, [&] { return imbalance(1); });
     set_best(library.reach_variance.below, variances, [&] { return imbalance(-1); });
   }
@@ -288,9 +288,9 @@ IntervalCalibration calibrate(const PoolNumbers& pool, CostLibrary& library, con
     }
   }
   if (compared) set_variances(errors, library);
-  std::vector<std::vector<double>> sizes = standardised(errors, library);
-  scale_by_kind(families, sizes, library);
-  return trainer::calibration_of(sizes, true);
+  std::vector<std::vector<double>> in_deviations = standardised(errors, library);
+  scale_by_kind(families, in_deviations, library);
+  return trainer::calibration_of(in_deviations, true);
 }
 
 }  // namespace tenshot::trainer::operators
