@@ -87,8 +87,7 @@ class OptionParser {
   double number_between(const std::string& option, double above, double below, const std::string& expected) const;
   /// Throws UsageError that lists `allowed`, which are of that kind, unless it is one of them.
   std::string one_of(const std::string& option, const std::string& kind, const std::vector<std::string>& allowed) const;
-  /// Throws UsageError when an option of `all` was given that is not among those that `owner` offers. Defaults are not
-  /// given.
+  /// Throws UsageError when an option of `all` was given, not left at its default, that `owner` does not offer.
   void require_of(const std::vector<std::string>& offered, const std::vector<std::string>& all,
                   const std::string& owner) const;
 

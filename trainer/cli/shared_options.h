@@ -60,8 +60,7 @@ std::string whole_numbers(datasets::Quantity quantity);
 trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model,
                                       datasets::Quantity quantity);
 
-/// Throws UsageError where an option of `adapt` that only some predictors have is none of the checkpoint's: it would be
-/// ignored.
+/// Throws UsageError where an option of `adapt` that only some predictors have is none of the checkpoint's.
 void require_options_of(const trainer::PoolModel& model, const OptionParser& options);
 
 /// Says where a checkpoint cannot use all of a descriptor.

@@ -102,8 +102,7 @@ ColdSchedule schedule_of(const ColdStages& stages, const ColdProblem& problem, c
   return schedule;
 }
 
-/// How long a start by a schedule takes, milliseconds: starting, what its kernels cost once for the process, and the
-/// makespan.
+/// How long a start by a schedule takes, ms: starting, what its kernels cost once for the process, and the makespan.
 double time_of(const ColdStages& stages, const ColdProblem& problem, const ColdSchedule& schedule) {
   double once_ms = 0;  // one family has such costs: oneDNN's matrix products, which share their code
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {

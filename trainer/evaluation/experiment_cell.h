@@ -36,8 +36,7 @@ CellResult cell_result_from_json(const GridCell& cell, const nlohmann::json& jso
 std::unique_ptr<PoolModel> train_model(const Experiment& experiment, const ModelTask& task,
                                        const std::filesystem::path& state_file);
 
-/// What planning knows from a pool of the experiment: it depends on the pool alone, so that every method of a trial is
-/// planned alike.
+/// What planning knows from a pool of the experiment, and from nothing else: every method of a trial is planned alike.
 struct PoolPrior {
   datasets::Pool pool;
   std::shared_ptr<const PlanningPrior> prior;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
@@ -61,8 +62,7 @@ Subsets draw_subsets(Index networks, const LibraryOptions& options) {
   return subsets;
 }
 
-/// The most that each cost can be, since no part of a network takes longer than the network. Networks that hardly count
-/// say nothing.
+/// The most that each cost can be: no part of a network takes longer than it. Networks that hardly count say nothing.
 Eigen::VectorXd largest_costs(const Eigen::MatrixXd& relative, const Eigen::VectorXd& weights) {
   constexpr double enough = 0.5;
   const Eigen::VectorXd counts = (weights.array() >= enough * weights.maxCoeff()).cast<double>();
@@ -226,13 +226,26 @@ Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& plac
 
 void keep_common_residuals(CostLibrary& library) {
   if (!library.places.compared() || library.known_weights.size() == 0) return;
-  const Eigen::RowVectorXd length = library.known_weights.colwise().norm().cwiseMax(1e-12);  // each device counts alike
-  const Eigen::MatrixXd weights = library.known_weights * length.cwiseInverse().asDiagonal();
-  const Eigen::MatrixXd common = common_directions(weights);
-  library.known_weights = weights * common * common.transpose() * length.asDiagonal();
-  for (DeviceKind& kind : library.kinds) {
+  constexpr std::size_t many = 24;  // of fewer, the first direction alone would nearly be what one of them measured
+  std::vector<std::size_t> large_kind(library.devices(), 0);
+  for (std::size_t k = 0; k < library.kinds.size(); ++k) {
+    DeviceKind& kind = library.kinds[k];
+    if (k > 0 && kind.members.size() >= many) {
+      for (const KindMember& member : kind.members) large_kind[member.device] = k;
+    }
     kind.members.clear();
     kind.residual_factor = (kind.residual_factor * common_directions(kind.residual_factor)).eval();
+  }
+  for (const std::size_t kind : std::set<std::size_t>(large_kind.begin(), large_kind.end())) {
+    std::vector<Index> devices;
+    for (std::size_t d = 0; d < large_kind.size(); ++d) {
+      if (large_kind[d] == kind) devices.push_back(static_cast<Index>(d));
+    }
+    Eigen::MatrixXd weights = library.known_weights(Eigen::all, devices);
+    const Eigen::RowVectorXd length = weights.colwise().norm().cwiseMax(1e-12);  // each device counts alike
+    weights *= length.cwiseInverse().asDiagonal();
+    const Eigen::MatrixXd common = common_directions(weights);
+    library.known_weights(Eigen::all, devices) = weights * common * common.transpose() * length.asDiagonal();
   }
 }
 

@@ -83,8 +83,7 @@ struct CostLibrary {
   Eigen::MatrixXd known_costs;
   Eigen::VectorXd median_ms;  ///< [devices]
   Eigen::VectorXd log_rms;    ///< [devices]: root mean square of log(measured / fitted)
-  /// Mean square difference of the devices' log latency profiles, [devices, devices]; large between kinds
-  /// (DeviceLabels).
+  /// Mean square difference of the devices' log latency profiles, [devices, devices]; large between DeviceLabels::kind.
   Eigen::MatrixXd differences;
   /// Root mean square difference of two devices' log latency profiles at which they still count as alike.
   double alike = 0.15;
@@ -160,8 +159,7 @@ PoolNumbers selection_of(const PoolNumbers& pool, const std::vector<Eigen::Index
 CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options = {});
 
 /// Mean square difference of the devices' fitted log latencies over networks, each relative to its mean, [devices,
-/// devices]; of many networks some hundreds are looked at. `features` are [networks, features], `costs` are [devices,
-/// features].
+/// devices]; of many networks some hundreds count. `features` are [networks, features], `costs` [devices, features].
 Eigen::MatrixXd profile_differences(const Eigen::MatrixXd& features, const Eigen::MatrixXd& costs);
 
 /// What is left of a device's log latencies beside its costs, as a Gaussian process over the networks that it measured:
@@ -173,7 +171,8 @@ Eigen::VectorXd residual_weights(const PoolNumbers& pool, Eigen::Index device, c
 Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& places);
 
 /// Keeps of the devices' residuals what devices have in common: their leading principal components, as many as
-/// hold at most half of the squares, or the first alone. With all, every latency of the pool could be computed from it.
+/// hold at most half of the squares, or the first alone; those of each kind that has many device-runtimes, and those of
+/// all others together. With all, every latency of the pool could be computed from it.
 void keep_common_residuals(CostLibrary& library);
 
 /// The library of some of its devices, as a prior: without known_costs.

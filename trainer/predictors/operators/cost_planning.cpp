@@ -32,8 +32,7 @@ CovarianceBlock block_of(const Eigen::MatrixXf& factor) {
   return block;
 }
 
-/// The spread of hypotheses' log latencies, [networks, hypotheses]: each minus their mean, times the root of its
-/// weight.
+/// The spread of hypotheses' log latencies, [networks, hypotheses]: each less their mean, times the root of its weight.
 CovarianceBlock between(Eigen::MatrixXd log_latency, const Eigen::VectorXd& weights) {
   log_latency.colwise() -= (log_latency * weights).eval();
   return block_of((log_latency * weights.cwiseSqrt().asDiagonal()).cast<float>());

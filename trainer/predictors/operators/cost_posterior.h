@@ -65,8 +65,7 @@ struct CostPosterior {
 };
 
 /// The posterior given the measurements: a mixture over library entry × closeness × noise, each component a Gaussian,
-/// weighted by its evidence to the power of evidence_power. Throws InputError when there are no measurements or
-/// unusable ones.
+/// weighted by its evidence to the power of evidence_power. Throws InputError without measurements that can be used.
 CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options = {});
 
 /// Adds the covariance of the costs of the block of features that begins there to spread and rest, which have as many

@@ -32,8 +32,7 @@ inline KindOptions group_options() {
   return options;
 }
 
-/// The groups of networks that enough boards measured together. `latency_ms` is [devices, networks] with NaN where
-/// nothing was measured.
+/// The groups of networks that enough boards measured together. `latency_ms` is [devices, networks], NaN: not measured.
 std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const DeviceLabels& labels,
                                      const KindOptions& options = group_options());
 

@@ -16,8 +16,7 @@ namespace tenshot::trainer {
 /// Device-runtimes that a pool needs for its intervals to be calibrated.
 constexpr std::size_t least_calibrated = 3;
 
-/// An error of log latency in standard deviations. One of more than 20 is an error of the measurement, and counts
-/// as 20.
+/// An error of log latency in standard deviations, 20 at most: a larger one is an error of the measurement.
 double standardised(double error, double deviation);
 
 /// The quantiles of standardised errors [device][error], every device with the same weight; empty where there are none.

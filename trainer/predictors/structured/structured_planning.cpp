@@ -17,8 +17,7 @@ using nasbench::StructureTable;
 using sampling::CovarianceBlock;
 using sampling::LatencyCovariance;
 
-/// Pools are larger than what planning needs to see of them: beyond this many entries, evenly spaced ones speak for
-/// all.
+/// Pools are larger than what planning needs to see: beyond this many entries, evenly spaced ones speak for all.
 constexpr std::size_t entries_considered = 32;
 
 constexpr double strange_spread = 0.5;  ///< standard deviation of a strange device's cost, as a share of it

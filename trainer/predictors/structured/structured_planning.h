@@ -26,8 +26,7 @@ sampling::LatencyCovariance prior_covariance(const StructuredLibrary& library, c
                                              const StructuredPosteriorOptions& options = {},
                                              const DescribedDevice* described = nullptr);
 
-/// The table with only the feature rows that its architectures have: a small space's table shares those of the whole
-/// space.
+/// The table with only the feature rows of its architectures: a small space's table shares those of the whole space.
 nasbench::StructureTable compacted(const nasbench::StructureTable& table);
 
 /// The same after measurements, over the components of the posterior. The measured architectures are already

@@ -125,6 +125,29 @@ TEST(KnowledgeArchive, NoRowOfThePoolCanBeComputedFromIt) {
   EXPECT_LT(computable_share(of_networks().archive, of_networks().pool), 0.05);
 }
 
+/// Thirty device-runtimes of a kind share a residual, and thirty others another one that is most of theirs; each has a
+/// residual of its own beside.
+TEST(KnowledgeArchive, KeepsWhatAKindOfManyDeviceRuntimesHasInCommon) {
+  constexpr Eigen::Index networks = 80, of_kind = 30, devices = 60;
+  operators::CostLibrary library;
+  library.places.typical_costs = Eigen::VectorXd::Ones(1);
+  library.costs = Eigen::MatrixXd::Ones(devices, 1);
+  library.known_weights = Eigen::MatrixXd::Zero(networks, devices);
+  library.known_weights.row(0).head(of_kind).setConstant(0.7);
+  library.known_weights.row(1).tail(devices - of_kind).setConstant(0.9);
+  for (Eigen::Index d = 0; d < devices; ++d) library.known_weights(2 + d, d) = d < of_kind ? 0.7 : 0.5;
+  library.kinds.resize(2);
+  for (operators::DeviceKind& kind : library.kinds) kind.residual_factor = Eigen::MatrixXd::Zero(networks, 1);
+  for (std::size_t d = 0; d < of_kind; ++d) library.kinds[1].members.emplace_back().device = d;
+  keep_common_residuals(library);
+  for (Eigen::Index d = 0; d < of_kind; ++d) {
+    EXPECT_NEAR(library.known_weights(0, d), 0.7, 0.01);
+    EXPECT_LT(library.known_weights(2 + d, d), 0.1);  // its own
+  }
+  EXPECT_NEAR(library.known_weights(1, devices - 1), 0.9, 0.01);
+  EXPECT_TRUE(library.kinds[1].members.empty());
+}
+
 TEST(KnowledgeArchive, PredictsThePoolAsTheModelDoes) {
   for (const Kept* kept : {&of_cells(), &of_networks()}) {
     const std::vector<Architecture> some = known_architectures(kept->pool);
