@@ -81,7 +81,7 @@ struct ExpectedError {
 
 using Errors = std::vector<std::vector<ExpectedError>>;  ///< [device][error]
 
-/// The errors on one held-out device that measured some networks and is asked for others. `features` are of all.
+/// The errors on one held-out device that measured some networks and is asked for others; `features` of all.
 void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eigen::MatrixXd& features,
                     const std::vector<Index>& asked, const std::vector<Index>& measured, Index device,
                     const PosteriorOptions& options, std::vector<ExpectedError>& errors) {

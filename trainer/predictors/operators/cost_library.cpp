@@ -226,8 +226,8 @@ Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& plac
 
 void keep_common_residuals(CostLibrary& library) {
   if (!library.places.compared() || library.known_weights.size() == 0) return;
-  constexpr std::size_t many = 24;  // of fewer, the first direction alone would nearly be what one of them measured
-  std::vector<std::size_t> large_kind(library.devices(), 0);
+  constexpr std::size_t many = 24;  // what fewer have in common would tell much of what each measured
+  std::vector<std::size_t> large_kind(library.devices(), 0);  // 0: of none
   for (std::size_t k = 0; k < library.kinds.size(); ++k) {
     DeviceKind& kind = library.kinds[k];
     if (k > 0 && kind.members.size() >= many) {

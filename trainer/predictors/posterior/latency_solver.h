@@ -135,7 +135,7 @@ struct LatencySolution {
 /// The noise's own variance of each measurement, [n]: σ² and what the clock leaves out of latencies like these.
 Eigen::VectorXd own_variance(const LatencyProblem& problem, const Eigen::VectorXd& latency_ms, const NoiseLevel& level);
 
-/// The log evidence of what is left to explain, `target`: `factor` is of its covariance, `weights` what it makes of it.
+/// The log evidence of what is left to explain, `target`: `factor` is of its covariance, `weights` solve it.
 double log_evidence(const Eigen::LLT<Eigen::MatrixXd>& factor, const Eigen::VectorXd& target,
                     const Eigen::VectorXd& weights, const MeasurementErrors& errors);
 
