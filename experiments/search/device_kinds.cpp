@@ -5,8 +5,8 @@
 // networks one in N is left out of the pool. With --operators, what operators take is learned where it was measured.
 // With --draws, each device is planned for and measured so often, of a random half of its networks each time.
 // Of the settings, "said" says what runs the networks on the new device, "planning_noise" is the σ that planning
-// expects, "planning_tolerance" its tolerance, "random" draws instead of planning, and "similarity_length" is the
-// library's.
+// expects, "planning_tolerance" its tolerance, "random" draws instead of planning, "knowledge" keeps no residuals but
+// common ones, as what ships does, and "similarity_length" is the library's.
 
 #include <algorithm>
 #include <cmath>
@@ -49,6 +49,7 @@ struct Setting {
   double planning_noise = 0;       ///< 0: what the library expects
   double planning_tolerance = -1;  ///< below 0: the library's
   bool random = false;             ///< networks are drawn, not planned; needs draws
+  bool knowledge = false;          ///< residuals as they ship
   PosteriorOptions posterior;
   LibraryOptions library;
   std::string of_library;  ///< settings with equal ones have the same library
@@ -163,7 +164,7 @@ Division divided(const PoolNumbers& numbers, const Cut& cut, int part, const std
 
 /// What the pool without what is held out knows.
 Known known_without(const Numbered& pool, const nasbench::NetworkSpace& space, const std::vector<Index>& devices,
-                    const std::vector<bool>& unseen, const LibraryOptions& options) {
+                    const std::vector<bool>& unseen, const Setting& setting) {
   const PoolNumbers& numbers = pool.fitted.numbers;
   std::vector<Index> networks, kept;
   for (Index n = 0; n < numbers.features.rows(); ++n) {
@@ -171,11 +172,13 @@ Known known_without(const Numbered& pool, const nasbench::NetworkSpace& space, c
   }
   const std::vector<Index> measuring = devices_with(numbers, networks);
   std::set_intersection(measuring.begin(), measuring.end(), devices.begin(), devices.end(), std::back_inserter(kept));
-  Known known{fit_library(selection_of(numbers, networks, kept), options), {}, numbers.features};
+  Known known{fit_library(selection_of(numbers, networks, kept), setting.library), {}, numbers.features};
   for (const Index d : kept) known.runtimes.push_back(numbers.labels.kind[static_cast<std::size_t>(d)]);
-  if (!pool.operators) return known;
-  const FeatureMap map = pool.fitted.learn(networks, known.library, kept);
-  known.features = feature_table(map, space, pool.fitted.networks).rows();
+  if (pool.operators) {
+    const FeatureMap map = pool.fitted.learn(networks, known.library, kept);
+    known.features = feature_table(map, space, pool.fitted.networks).rows();
+  }
+  if (setting.knowledge) keep_common_residuals(known.library);
   return known;
 }
 
@@ -190,6 +193,7 @@ Setting setting_of(const std::string& text) {
   take("planning_noise", setting.planning_noise);
   take("planning_tolerance", setting.planning_tolerance);
   take("random", setting.random);
+  take("knowledge", setting.knowledge);
   take("similarity_length", setting.library.places.length);
   setting.text = text;
   setting.posterior = declared(PosteriorOptions()).read(json);
@@ -201,7 +205,7 @@ Setting setting_of(const std::string& text) {
   }
   setting.of_library = kind_options.to_json(setting.library.kinds).dump() +
                        kind_options.to_json(setting.library.groups).dump() +
-                       std::to_string(setting.library.places.length);
+                       std::to_string(setting.library.places.length) + (setting.knowledge ? "knowledge" : "");
   return setting;
 }
 
@@ -214,7 +218,7 @@ void score_devices(const Numbered& pool, const nasbench::NetworkSpace& space, co
     const Setting& setting = settings[s];
     auto found = known.find(setting.of_library);
     if (found == known.end()) {
-      Known fitted = known_without(pool, space, others, unseen, setting.library);
+      Known fitted = known_without(pool, space, others, unseen, setting);
       found = known.emplace(setting.of_library, std::move(fitted)).first;
     }
     for (const Index d : devices) {

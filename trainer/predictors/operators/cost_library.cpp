@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
@@ -170,6 +169,14 @@ Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns) {
   return eigen.eigenvectors().rightCols(rank);
 }
 
+/// What devices' weights have in common: all of `weights`, [networks, devices], along their common directions.
+Eigen::MatrixXd common_part(Eigen::MatrixXd weights) {
+  const Eigen::RowVectorXd length = weights.colwise().norm().cwiseMax(1e-12);  // each device counts alike
+  weights *= length.cwiseInverse().asDiagonal();
+  const Eigen::MatrixXd common = common_directions(weights);
+  return weights * common * common.transpose() * length.asDiagonal();
+}
+
 /// Sets DeviceKind::log_rms: the geometric mean over the members, of which single ones fit very badly.
 void set_usual_residuals(CostLibrary& library) {
   for (DeviceKind& kind : library.kinds) {
@@ -227,25 +234,17 @@ Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& plac
 void keep_common_residuals(CostLibrary& library) {
   if (!library.places.compared() || library.known_weights.size() == 0) return;
   constexpr std::size_t many = 24;  // what fewer have in common would tell much of what each measured
-  std::vector<std::size_t> large_kind(library.devices(), 0);  // 0: of none
+  const Eigen::MatrixXd weights = library.known_weights;
+  library.known_weights = common_part(weights);
   for (std::size_t k = 0; k < library.kinds.size(); ++k) {
     DeviceKind& kind = library.kinds[k];
     if (k > 0 && kind.members.size() >= many) {
-      for (const KindMember& member : kind.members) large_kind[member.device] = k;
+      std::vector<std::size_t> devices;
+      for (const KindMember& member : kind.members) devices.push_back(member.device);
+      library.known_weights(Eigen::all, devices) = common_part(weights(Eigen::all, devices));
     }
     kind.members.clear();
     kind.residual_factor = (kind.residual_factor * common_directions(kind.residual_factor)).eval();
-  }
-  for (const std::size_t kind : std::set<std::size_t>(large_kind.begin(), large_kind.end())) {
-    std::vector<Index> devices;
-    for (std::size_t d = 0; d < large_kind.size(); ++d) {
-      if (large_kind[d] == kind) devices.push_back(static_cast<Index>(d));
-    }
-    Eigen::MatrixXd weights = library.known_weights(Eigen::all, devices);
-    const Eigen::RowVectorXd length = weights.colwise().norm().cwiseMax(1e-12);  // each device counts alike
-    weights *= length.cwiseInverse().asDiagonal();
-    const Eigen::MatrixXd common = common_directions(weights);
-    library.known_weights(Eigen::all, devices) = weights * common * common.transpose() * length.asDiagonal();
   }
 }
 
