@@ -17,8 +17,8 @@ everything=()
 for name in mobile-cnn ncnn-boards help-fbnet help-ofa; do everything+=(--pool "$imported/$name"); done
 for name in networks sizes gpu; do everything+=(--pool "datasets/data/$name"); done
 
-# from NAME ARGUMENT…: rows whose pool has that name.
-from() {
+# rows_from NAME ARGUMENT…: rows whose pool has that name.
+rows_from() {
   local name=$1
   shift
   OPENBLAS_NUM_THREADS=1 "$build/experiments/device_kinds" "$@" |
@@ -33,11 +33,11 @@ rows() {
     if [ $kind = processors ]; then runtime=$processors; fi
     if [ -z "$runtime" ]; then continue; fi
     /usr/bin/python3 experiments/networks/pool_growth.py kind "$imported" "$table" $kind "$work/$table-$kind"
-    from kind --pool "$work/$table-$kind" --runtime "$runtime" "$@"
+    rows_from kind --pool "$work/$table-$kind" --runtime "$runtime" "$@"
   done
   local both="${processors:+$processors;}$gpus"
-  from table --pool "$imported/$table" --runtime "$both" "$@"
-  from "everything, rows kept" "${everything[@]}" --runtime "$both" "$@" --set '{}' --set '{"knowledge": true}' \
+  rows_from table --pool "$imported/$table" --runtime "$both" "$@"
+  rows_from "everything, rows kept" "${everything[@]}" --runtime "$both" "$@" --set '{}' --set '{"knowledge": true}' \
     --set '{"knowledge": true, "said": true}'
 }
 for seed in 8 9; do

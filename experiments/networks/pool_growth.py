@@ -176,7 +176,8 @@ def knowledge_without(tenshot, pools, pool, table, left_out, unseen, kind, check
 def learned_bases(pools, left_out, unseen, kept):
     """LearnedBases of everything but what is left out; `kept` holds them for the next class."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "search"))
-    from learned_bases import LearnedBases, networks_of
+    from learned_bases import LearnedBases
+    from operator_shapes import networks_of
     if not kept.exists():
         known = []
         for name in EVERYTHING:
@@ -189,13 +190,13 @@ def learned_bases(pools, left_out, unseen, kept):
     return pickle.loads(kept.read_bytes())
 
 
-def blended(found, learned):
-    """By everything, found as CSV rows, and by learned bases: the wider everything's interval, the more the latter count."""
+def blended(found, of_bases):
+    """By everything, found as CSV rows, and by learned bases, ms: the wider everything's interval, the more the latter count."""
     blend = {}
-    for name, row in found.items():
+    for network, row in found.items():
         half = math.log(float(row["upper_ms"]) / float(row["lower_ms"])) / 2
         share = half**2 / (half**2 + BASES_ERROR**2)
-        blend[name] = {"latency_ms": float(row["latency_ms"])**(1 - share) * learned[name]["latency_ms"]**share}
+        blend[network] = {"latency_ms": float(row["latency_ms"])**(1 - share) * of_bases[network]**share}
     return blend
 
 
@@ -273,8 +274,8 @@ def run(tenshot, pools, tables, work, name, split, pool):
         if pool in (LEARNED, BLENDED):
             learned = learned_bases(pools, left_out, unseen, planner.with_suffix(".learned"))
             given = {row["architecture"]: float(row["latency_ms"]) for row in measured}
-            said_by = learned.predict(EVERYTHING.index(table), given, [row["architecture"] for row in rest])
-            found = of_bases = {name: {"latency_ms": latency} for name, latency in said_by.items()}
+            of_bases = learned.predict(EVERYTHING.index(table), given, [row["architecture"] for row in rest])
+            found = {network: {"latency_ms": latency} for network, latency in of_bases.items()}
         if pool in SCALED_PEERS:
             found = of_other_devices(pool, others, measured, rest)
         elif pool != LEARNED:

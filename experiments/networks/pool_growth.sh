@@ -21,7 +21,8 @@ for split in ${1:-0 1 2 3 4 5 6 7}; do
   for class in "phones, processors, new networks" "phones, GPUs, new networks" "boards, processors" "boards, GPUs" \
     "boards, processors, new networks" "boards, GPUs, new networks" "desktops, GPUs, new networks" \
     "a server's GPU" "a server's GPU, new networks" "our runtimes, new networks"; do
-    for pool in kind table "everything, rows kept" everything "everything, runtime said" "learned bases" "everything and learned bases" flops-memory lasso "nearest device scaled" "mean device scaled"; do
+    for pool in kind table "everything, rows kept" everything "everything, runtime said" "learned bases" \
+      "everything and learned bases" flops-memory lasso "nearest device scaled" "mean device scaled"; do
       /usr/bin/python3 experiments/networks/pool_growth.py run "$tenshot" "$pools" "$TENSHOT_TABLES" "$work" "$class" "$split" \
         "$pool"
     done

@@ -6,26 +6,19 @@ Gaussian around its logarithm that the measurements narrow (Gauss-Newton), weigh
 the first that were tried. experiments/networks/pool_growth.py trains it and asks.
 """
 import collections
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import torch
-from operator_shapes import GROUPS, of_json
+from operator_shapes import GROUPS
 
 BASES, WIDTH, STEPS, RATE, DECAY = 12, 48, 800, 5e-3, 1e-4
-PULL, SHARP, FEWEST = 0.02, 0.05, 6  # to the mean combination; where errors count by their size; networks of a device-runtime
-LIKE, NOISES, SCALE, ROUNDS, KEPT, FARTHEST = (0.1, 0.3, 1.0), (0.03, 0.06, 0.12), 2.0, 4, 60, 3.0
+PULL = 0.02  # of combinations to their mean
+SHARP = 0.05  # errors of log latency beyond it count by their size, smaller ones by their square
+FEWEST = 6  # networks of a device-runtime
+LIKE, NOISES, SCALE = (0.1, 0.3, 1.0), (0.03, 0.06, 0.12), 2.0  # deviations: of combinations, relative; of log latency; of its scale
+ROUNDS, KEPT, FARTHEST = 4, 60, 3.0  # of Gauss-Newton; hypotheses; from a pool's combination
 KINDS = sorted({*GROUPS.values(), "depthwise", "grouped", "pointwise", "spatial", "movement"})
-
-
-def networks_of(definitions):
-    """{network: its operators} of a file of networks."""
-    described = json.loads(Path(definitions).read_text())
-    operators = [of_json(operator) for operator in described["operators"]]
-    return {network["name"]: [operators[i] for i in network["operators"] if operators[i]]
-            for network in described["networks"]}
 
 
 def inputs_of(operators):
@@ -62,7 +55,7 @@ class LearnedBases:
         rows, wanted = (self.bases[[self.place[pool, name] for name in names]] for names in (measured, asked))
         log_ms, count = np.log(list(measured.values())), len(measured)
         device, like, noise = (a.ravel() for a in np.meshgrid(range(len(self.combinations)), LIKE, NOISES, indexing="ij"))
-        mean = self.combinations[device.astype(int)]
+        mean = self.combinations[device]
         prior = like[:, None, None]**2 * (np.cov(self.combinations.T) + 1e-4 * np.eye(BASES))
         found = mean
         for _ in range(ROUNDS):

@@ -319,11 +319,16 @@ def published(tables):
     return [list(of_rows(lists[name])) for name in names], latency, folds, kin, gpu
 
 
-def own(pool):
-    described = json.loads((pool / "networks.json").read_text())
+def networks_of(definitions):
+    """{network: its operators} of a file of networks."""
+    described = json.loads(pathlib.Path(definitions).read_text())
     operators = [of_json(o) for o in described["operators"]]
+    return {n["name"]: [operators[i] for i in n["operators"] if operators[i]] for n in described["networks"]}
+
+
+def own(pool):
+    lists = networks_of(pool / "networks.json")
     families = [(row["network"], row["family"]) for row in csv.DictReader(open(pool / "families.csv", newline=""))]
-    lists = {n["name"]: [operators[i] for i in n["operators"] if operators[i]] for n in described["networks"]}
     place = {network: i for i, (network, _) in enumerate(families)}
     devices = sorted(path.parent for path in pool.glob("*/latencies.csv"))
     latency = np.full((len(devices), len(place)), np.nan)

@@ -125,20 +125,27 @@ TEST(KnowledgeArchive, NoRowOfThePoolCanBeComputedFromIt) {
   EXPECT_LT(computable_share(of_networks().archive, of_networks().pool), 0.05);
 }
 
+/// A library of these residuals, [networks, device-runtimes], of which the first `of_kind` are of one kind.
+operators::CostLibrary with_residuals(const Eigen::MatrixXd& weights, std::size_t of_kind) {
+  operators::CostLibrary library;
+  library.places.typical_costs = Eigen::VectorXd::Ones(1);
+  library.costs = Eigen::MatrixXd::Ones(weights.cols(), 1);
+  library.known_weights = weights;
+  library.kinds.resize(2);
+  for (operators::DeviceKind& kind : library.kinds) kind.residual_factor = Eigen::MatrixXd::Zero(weights.rows(), 1);
+  for (std::size_t d = 0; d < of_kind; ++d) library.kinds[1].members.emplace_back().device = d;
+  return library;
+}
+
 /// Thirty device-runtimes of a kind share a residual, and thirty others another one that is most of theirs; each has a
 /// residual of its own beside.
 TEST(KnowledgeArchive, KeepsWhatAKindOfManyDeviceRuntimesHasInCommon) {
   constexpr Eigen::Index networks = 80, of_kind = 30, devices = 60;
-  operators::CostLibrary library;
-  library.places.typical_costs = Eigen::VectorXd::Ones(1);
-  library.costs = Eigen::MatrixXd::Ones(devices, 1);
-  library.known_weights = Eigen::MatrixXd::Zero(networks, devices);
-  library.known_weights.row(0).head(of_kind).setConstant(0.7);
-  library.known_weights.row(1).tail(devices - of_kind).setConstant(0.9);
-  for (Eigen::Index d = 0; d < devices; ++d) library.known_weights(2 + d, d) = d < of_kind ? 0.7 : 0.5;
-  library.kinds.resize(2);
-  for (operators::DeviceKind& kind : library.kinds) kind.residual_factor = Eigen::MatrixXd::Zero(networks, 1);
-  for (std::size_t d = 0; d < of_kind; ++d) library.kinds[1].members.emplace_back().device = d;
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(networks, devices);
+  weights.row(0).head(of_kind).setConstant(0.7);
+  weights.row(1).tail(devices - of_kind).setConstant(0.9);
+  for (Eigen::Index d = 0; d < devices; ++d) weights(2 + d, d) = d < of_kind ? 0.7 : 0.5;
+  operators::CostLibrary library = with_residuals(weights, of_kind);
   keep_common_residuals(library);
   for (Eigen::Index d = 0; d < of_kind; ++d) {
     EXPECT_NEAR(library.known_weights(0, d), 0.7, 0.01);
@@ -146,6 +153,18 @@ TEST(KnowledgeArchive, KeepsWhatAKindOfManyDeviceRuntimesHasInCommon) {
   }
   EXPECT_NEAR(library.known_weights(1, devices - 1), 0.9, 0.01);
   EXPECT_TRUE(library.kinds[1].members.empty());
+}
+
+/// The one that is of no kind shares a residual with those of a large one. What it has alone is not kept.
+TEST(KnowledgeArchive, KeepsOfADeviceRuntimeOfNoKindWhatAllHaveInCommon) {
+  constexpr Eigen::Index of_kind = 30;
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(of_kind + 2, of_kind + 1);
+  weights.row(0).setConstant(0.7);
+  weights.bottomRows(of_kind + 1).diagonal().setConstant(0.7);
+  operators::CostLibrary library = with_residuals(weights, of_kind);
+  keep_common_residuals(library);
+  EXPECT_NEAR(library.known_weights(0, of_kind), 0.7, 0.05);
+  EXPECT_LT(library.known_weights(of_kind + 1, of_kind), 0.1);
 }
 
 TEST(KnowledgeArchive, PredictsThePoolAsTheModelDoes) {
