@@ -54,7 +54,7 @@ FreshStart start_in_process(const descriptor::ChildProcess& child);
 /// A network's starts: medians of their parts.
 struct StartRow {
   descriptor::Timing value;  ///< of the quantity, in its unit
-  /// Of cold latency load_ms, prepare_ms, first_ms, warm_ms and memory_mib, NaN where unknown; of others none.
+  /// load_ms, prepare_ms, first_ms, warm_ms and memory_mib of a cold start, NaN where unknown; else empty.
   std::vector<double> parts;
 };
 

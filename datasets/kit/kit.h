@@ -26,7 +26,7 @@ struct KitModel {
   int runs = 0;                   ///< asked for
   std::vector<nasbench::NetworkInput> inputs;  ///< with the batch; what the file leaves open is fixed in the kit
   Architecture architecture;                   ///< empty unless it is one
-  // Of an operator.
+  // These three are set for an operator alone.
   std::string operator_name;
   nasbench::OperatorSequence key;
   std::optional<ChainNetwork> chain;  ///< of a chain of an operation, and of surroundings of chains

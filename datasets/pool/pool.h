@@ -24,8 +24,8 @@ struct OperatorProfile {
   std::string name;                ///< for people and files; `key` says which operator it is
   nasbench::OperatorSequence key;  ///< of an operation, the operators of one instance
   double latency_ms = 0;           ///< 0 for an operation that the runtime leaves out
-  /// Of an operator alone one for each counter of the descriptor, events per run; NaN where the core has no such
-  /// counter.
+  /// One for each counter of the descriptor where an operator ran alone, events per run; NaN where the core has no
+  /// such counter.
   std::vector<double> counts = {};
 };
 

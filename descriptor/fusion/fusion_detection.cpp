@@ -123,7 +123,7 @@ class Detection {
     return alike || to_first <= to_last ? BranchRule::first : BranchRule::last;
   }
 
-  /// Of operators that fuse as `ends` says, two at a time, whichever rule most cases show; none where there is no case.
+  /// The rule that most cases show, of pairs of operators that fuse as `ends` says; none where there is no case.
   template <class Ends, class MakeCase>
   BranchRule rule_of(const Ends& ends, const MakeCase& make_case) {
     constexpr int most_cases = 4;

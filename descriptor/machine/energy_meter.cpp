@@ -51,7 +51,7 @@ EnergySensors rapl(const fs::path& sys) {
     const std::string id = zone.filename().string();
     const bool inner = std::count(id.begin(), id.end(), ':') > 1;
     const std::string name = first_line(zone / "name").value_or("");
-    // Of the zones inside a package, its memory is not part of what the package says; its cores are.
+    // The reading of a package includes its cores, which are a zone inside it, and leaves out its memory.
     if (inner ? name != "dram" : name.compare(0, 7, "package") != 0) continue;
     const fs::path energy = zone / "energy_uj";
     if (!first_line(energy)) {

@@ -88,7 +88,7 @@ std::vector<bool> unseen_networks(const PoolNumbers& numbers, const std::vector<
   return unseen;
 }
 
-/// Of `draw` 0 all networks are offered, of each other one a random half.
+/// Draw 0 offers all networks, every other `draw` a random half.
 void score_device(const Known& known, const PoolNumbers& numbers, const std::vector<bool>& unseen, bool new_ones,
                   Index device, const Setting& setting, std::uint64_t draw, Score& score) {
   const Eigen::MatrixXd& latency_ms = numbers.latency_ms;

@@ -30,8 +30,8 @@ struct TfliteOperator {
   std::string custom;                         ///< name of a custom operator
   std::vector<std::int32_t> inputs, outputs;  ///< tensors; −1 for one that is left out
   std::optional<FlatTable> options;           ///< BuiltinOptions
-  /// Of an If the operators of its branches, numbers `branches[0]` to before `branches[1]`, and from there to before
-  /// `branches[2]`; its inputs are an output of each, of which a condition chooses one.
+  /// The operators of an If's branches: numbers `branches[0]` to before `branches[1]`, and from there to before
+  /// `branches[2]`. The If's inputs are an output of each, of which a condition chooses one.
   std::array<std::size_t, 3> branches = {};
 };
 

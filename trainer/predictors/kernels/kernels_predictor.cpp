@@ -84,8 +84,8 @@ class KernelsPredictor : public Predictor {
     put("whole.weight", whole_.line.weight);
   }
 
-  /// Of a network it takes the ms of its kernels of each type that was measured, of the others, what of the sum may be
-  /// wrong or is guessed, and what the sum's composition says to multiply it by.
+  /// Its inputs are the ms of a network's kernels of each type that was measured, the ms of its others, what of the sum
+  /// may be wrong or is guessed, and what the sum's composition says to multiply it by.
   ExportedFormula formula() const override {
     ExportedFormula exported;
     for (const auto& type : model_.types) exported.columns.push_back(type.first + " ms");

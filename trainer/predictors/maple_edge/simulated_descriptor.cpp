@@ -135,7 +135,7 @@ SimulatedDescriptor::SimulatedDescriptor(const datasets::Pool& pool, const struc
     values.push_back(raw(pool.devices[d].descriptor));
   }
   for (Line& line : lines_) {
-    // Of a cost that no structure of the pool's devices counts apart, nothing can be learned.
+    // Nothing can be learned of a cost that no structure of the pool's devices counts apart.
     const auto counted = [&](const auto& device) {
       return !std::isnan(device[static_cast<std::size_t>(line.feature)]);
     };

@@ -21,9 +21,9 @@ namespace tenshot::trainer {
 /// (all), "in-network", "latency", "counters" (operators alone and their counters), "inferred" (none). They add up: a
 /// device may have any of them. Throws InputError that lists the names.
 ///
-/// Of in_network a network is told what one more of an operation costs inside a network, as shares; of latency,
-/// operators measured alone less an empty call, as shares, and the empty call's share; of counters, for each operator
-/// its rate of instructions less the device's mean, and other events an instruction.
+/// What a network is told, by kind: in_network is what one more of an operation costs inside a network, as shares;
+/// latency is what operators take alone less an empty call, as shares, and the empty call's share; counters are each
+/// operator's rate of instructions less the device's mean, and its other events an instruction.
 std::vector<DescriptorKind> descriptor_inputs(std::string_view kind);
 
 /// Draws the descriptor that a made-up device would have: the logarithm of each described number is a line in the

@@ -57,7 +57,7 @@ LogLatency predict(const CostPosterior& posterior, const FeatureTable& table, bo
   const Eigen::ArrayXd cost_variance_ms2 = projected.middleCols(components + 1, rank).rowwise().squaredNorm().array() +
                                            projected.col(components + 1 + rank).array().max(0);
   const Eigen::ArrayXd relative = cost_variance_ms2 / (2 * result.mean.array()).exp();
-  // Of the logarithm of a number above zero with that mean and variance, were it log-normal: it grows slowly.
+  // The variance of the logarithm, were the costs log-normal with that mean and variance: it grows slowly.
   const Eigen::ArrayXd of_costs = posterior.least_costs_ms.size() > 0 ? relative.log1p().eval() : relative;
   Eigen::ArrayXd variance = between + of_costs + posterior.noise_variance();
   if (posterior.places.compared()) {

@@ -204,7 +204,7 @@ TEST(StructureModel, OfNasbench201NamesTwelveStructures) {
   EXPECT_THROW(model.structure_index("unheard-of"), InputError);
 }
 
-/// Of few architectures only they are evaluated, of many the whole space, once.
+/// Evaluates few architectures one by one; many make it evaluate the whole space, once.
 void expect_table_of(int count) {
   const StructureModel& model = structures_of(nasbench201());
   Rng rng(5);

@@ -307,8 +307,8 @@ TEST(GrownKnowledge, SaysWhereTheDevicesComeFrom) {
   EXPECT_THROW(of_networks().knowledge->grown_by(own_pool(), {{"other", "", "MIT", {"other_*"}}}), InputError);
 }
 
-/// Of few networks the costs are those that the knowledge is adapted to. Intervals of three networks are too narrow
-/// still.
+/// The costs of a device with few networks are those that the knowledge is adapted to. Intervals from three networks
+/// are still too narrow.
 TEST(GrownKnowledge, PredictsNewNetworksOfADeviceOfFew) {
   for (const std::size_t few : {3U, 10U, 20U}) {
     datasets::Pool own = all_networks();

@@ -81,7 +81,7 @@ TEST(CostLibrary, NoCostIsAboveWhatAWholeNetworkTakes) {
   EXPECT_GT(library.costs(0, 3), 0);
 }
 
-/// Of four features the last one is that of network 7 alone, which the first of three devices did not measure.
+/// Only network 7 has the last of four features, and the first of three devices did not measure it.
 Bench bench_with_a_gap() {
   Bench bench = bench_of(3, 40, 4, 6);
   bench.pool.features.col(3).setZero();
@@ -142,7 +142,7 @@ TEST(CostLibrary, KnowsWhatDecisionsAddToOperators) {
 }
 
 TEST(CostPosterior, OfAKnownDeviceReachesFromItsOwnNetworksAlone) {
-  // Of eighty networks the first device measured the forty that cost it least; the others measured all.
+  // The first device measured the forty of eighty networks that cost it least; the others measured all.
   Bench bench = bench_of(8, 80, 6, 4);
   std::vector<double> sorted(80);
   Eigen::Map<Eigen::VectorXd>(sorted.data(), 80) = bench.pool.latency_ms.row(0);

@@ -81,8 +81,8 @@ TEST(OwnOperators, AreOfTheNetworksThatWereProfiled) {
   EXPECT_EQ(profiled({{made.wide, 4, ""}}), 2u) << "a time of no network is one of each";
 }
 
-/// Of convolutions that take as long as they have channels, one takes a tenth of that, which trees with several
-/// operators in a leaf cannot follow.
+/// Convolutions take as long as they have channels, but for one that takes a tenth of that. Trees with several
+/// operators in a leaf cannot follow it.
 TEST(OwnOperators, CorrectThoseNearbyByWhatTreesLeaveOfThem) {
   if (!has_xgboost()) GTEST_SKIP() << "this program was built without XGBoost";
   FeatureMap map;
