@@ -74,17 +74,19 @@ using Function = double (*)(double);
 
 /// Functions of reals. Integers stay as they are, but for Abs and Neg.
 const std::map<std::string, Function>& functions() {
-  static const std::map<std::string, Function> table = {{"Floor", std::floor},
-                                                        {"Ceil", std::ceil},
-                                                        {"Round", std::nearbyint},
-                                                        {"Sqrt", std::sqrt},
-                                                        {"Exp", std::exp},
-                                                        {"Log", std::log},
-                                                        {"Sin", std::sin},
-                                                        {"Cos", std::cos},
-                                                        {"Abs", std::abs},
-                                                        {"Neg", [](double x) { return -x; }},
-                                                        {"Reciprocal", [](double x) { return 1 / x; }}};
+  static const std::map<std::string, Function> table = {
+      {"Floor", std::floor},
+      {"Ceil", std::ceil},
+      {"Round", std::nearbyint},
+      {"Sqrt", std::sqrt},
+      {"Exp", std::exp},
+      {"Log", std::log},
+      {"Sin", std::sin},
+      {"Cos", std::cos},
+      {"Abs", std::abs},
+      {"Sign", [](double x) { return x == 0 ? x : std::copysign(1, x); }},
+      {"Neg", [](double x) { return -x; }},
+      {"Reciprocal", [](double x) { return 1 / x; }}};
   return table;
 }
 
@@ -113,12 +115,26 @@ Result fold_pair(const OnnxNode& node) {
   return constant_of(shape, element, std::move(numbers));
 }
 
+/// A Clip is the larger of the number and one bound, then the smaller of that and the other.
+Result fold_several(const OnnxNode& node) {
+  if (node.attribute("min") != nullptr || node.attribute("max") != nullptr) return std::nullopt;
+  Result value = node.input();
+  onnx::NodeProto pair = node.proto;
+  if (node.type() == "Sum") pair.set_op_type("Add");
+  for (std::size_t i = 1; value && i < node.inputs.size(); ++i) {
+    if (node.type() == "Clip") pair.set_op_type(i == 1 ? "Max" : "Min");
+    if (node.has(i)) value = fold_pair({pair, {&*value, node.inputs[i]}});
+  }
+  return value;
+}
+
 /// The identity and functions.
 Result fold_one(const OnnxNode& node) {
   const std::string& type = node.type();
   OnnxValue value = node.input();
   for (std::int64_t& number : value.numbers->integers) {
     if (type == "Not") number = number == 0 ? 1 : 0;
+    if (type == "Sign") number = number > 0 ? 1 : number < 0 ? -1 : 0;
     if (type == "Neg" || (type == "Abs" && number < 0)) number = quotient(number, -1).value_or(0);
   }
   const auto function = functions().find(type);

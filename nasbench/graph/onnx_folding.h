@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_values.h"
 
 namespace tenshot::nasbench {
@@ -20,10 +21,12 @@ std::optional<OnnxValues> folded(const OnnxNode& node);
 /// where the node is in a form that is not computed here. All throw FormatError on inputs that make no sense.
 using TensorFold = std::optional<OnnxValue>(const OnnxNode& node);
 
-/// Reductions are ReduceProd, ReduceSum, ReduceMax and ReduceMin; of pairs arithmetic, comparisons and logic; of one
-/// the identity and functions.
+/// Reductions are ReduceProd, ReduceSum, ReduceMean, ReduceMax and ReduceMin; of pairs arithmetic, comparisons and
+/// logic; of several minima, maxima, sums and Clip; of one the identity and functions.
 TensorFold fold_gather, fold_concat, fold_slice, fold_transpose, fold_tile, fold_expand, fold_non_zero, fold_reduction;
-TensorFold fold_pair, fold_one;
+TensorFold fold_pair, fold_several, fold_one;
+/// What a Slice takes of each axis; nothing where that is not known.
+std::vector<SliceRange> slice_ranges(const OnnxNode& node);
 /// All outputs of a Split.
 std::optional<OnnxValues> fold_split(const OnnxNode& node);
 

@@ -95,22 +95,28 @@ Result fold_concat(const OnnxNode& node) {
   return constant_of(shape, node.element(), std::move(numbers));
 }
 
-/// Starts, ends and axes are attributes of opset 1 to 9, inputs since.
-Result fold_slice(const OnnxNode& node) {
-  const OnnxValue& data = node.input();
+std::vector<SliceRange> slice_ranges(const OnnxNode& node) {
   const std::vector<std::int64_t> starts = node.listed("starts", 1), ends = node.listed("ends", 2);
   std::vector<std::int64_t> axes = node.listed("axes", 3);
   std::vector<std::int64_t> steps = node.whole_numbers(4);
-  if (starts.empty() || starts.size() != ends.size() || starts.size() > data.shape.size()) return std::nullopt;
+  if (starts.empty() || starts.size() != ends.size() || starts.size() > node.shape().size()) return {};
   for (std::size_t i = axes.size(); i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
   steps.resize(starts.size(), 1);
-  Shape shape = data.shape;
-  std::vector<SliceRange> ranges(shape.size());
+  std::vector<SliceRange> ranges;
+  for (const std::int64_t extent : node.shape()) ranges.push_back({0, 1, extent});
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const std::size_t axis = front_axis(axes[i], shape.size());
-    ranges[axis] = slice_range(starts[i], ends[i], steps[i], data.shape[axis]);
-    shape[axis] = ranges[axis].length;
+    const std::size_t axis = front_axis(axes[i], ranges.size());
+    ranges[axis] = slice_range(starts[i], ends[i], steps[i], node.shape()[axis]);
   }
+  return ranges;
+}
+
+Result fold_slice(const OnnxNode& node) {
+  const OnnxValue& data = node.input();
+  const std::vector<SliceRange> ranges = slice_ranges(node);
+  if (ranges.empty()) return std::nullopt;
+  Shape shape;
+  for (const SliceRange& range : ranges) shape.push_back(range.length);
   return gathered(data, shape, [&](Index index) {
     for (std::size_t i = 0; i < index.size(); ++i) index[i] = ranges[i].start + index[i] * ranges[i].step;
     return flat(data.shape, index);
@@ -204,10 +210,15 @@ Result fold_reduction(const OnnxNode& node) {
       begun[place] = true;
     }
   };
+  const auto each = static_cast<std::int64_t>(data.numbers->size() / std::max<std::size_t>(1, begun.size()));
   if (data.numbers->integer) {
     reduce(numbers.integers, data.numbers->integers);
   } else {
     reduce(numbers.reals, data.numbers->reals);
+  }
+  for (std::size_t i = 0; type == "ReduceMean" && each > 0 && i < begun.size(); ++i) {
+    numbers.integers[i] /= each;
+    numbers.reals[i] /= static_cast<double>(each);
   }
   return constant_of(shape, data.element, std::move(numbers));
 }

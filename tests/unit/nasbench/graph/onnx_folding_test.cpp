@@ -197,5 +197,22 @@ TEST(OnnxFolding, LeavesWhatIsNoneOfThatOrIsNotKnown) {
   EXPECT_FALSE(fold(two, {integers({1}), integers({1})}));
 }
 
+TEST(OnnxFolding, ComputesWithSeveralTensorsAndWithBounds) {
+  const OnnxValue some = integers({7, -7, 6});
+  EXPECT_EQ(result("Min", {some, scalar(5), integers({4, 0, 6})}), (Integers{4, -7, 5}));
+  EXPECT_EQ(result("Max", {some, scalar(5), integers({4, 0, 9})}), (Integers{7, 5, 9}));
+  EXPECT_EQ(result("Sum", {some, scalar(1), scalar(2)}), (Integers{10, -4, 9}));
+  EXPECT_EQ(result("Clip", {some, scalar(0), scalar(6)}), (Integers{6, 0, 6}));
+  EXPECT_EQ(result("Sign", {integers({7, -7, 0})}), (Integers{1, -1, 0}));
+  EXPECT_EQ(result("ReduceMean", {integers({7, 2, 6})}), (Integers{5}));
+  const OnnxValue low = scalar(0);
+  const auto open = folded({node_of("Clip"), {&some, &low, nullptr}});
+  ASSERT_TRUE(open);
+  EXPECT_EQ(open->front().numbers->integers, (Integers{7, 0, 6}));
+  onnx::NodeProto old = node_of("Clip");  // bounds were attributes until opset 10
+  set(old, "min", 0);
+  EXPECT_FALSE(fold(old, {some}));
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench
