@@ -32,6 +32,9 @@ OnnxTypes standard_attention(const OnnxNode& node) {
   if (!has_heads(node, 0) || !has_heads(node, 1) || !has_heads(node, 2)) return std::nullopt;
   const Shape query = by_heads(node, 0, "q_num_heads");
   Shape key = by_heads(node, 1, "kv_num_heads"), value = by_heads(node, 2, "kv_num_heads");
+  if (key[3] != query[3] || key[2] != value[2]) {
+    reject({"queries of ", query, ", keys of ", key, " and values of ", value, " do not fit each other"});
+  }
   if (node.has_ranks({{4, 4}})) {
     key[2] += node.shape(4)[2];
     value[2] += node.shape(4)[2];
@@ -57,6 +60,7 @@ OnnxTypes linear_attention(const OnnxNode& node) {
 /// com.microsoft.Attention: one product gives queries, keys and values.
 OnnxTypes packed_attention(const OnnxNode& node) {
   if (!node.has_ranks({{0, 3}, {1, 2}})) return std::nullopt;
+  if (node.shape().back() != node.shape(1)[0]) reject({"weights of ", node.shape(1), " do not fit ", node.shape()});
   const std::vector<std::int64_t> sizes = node.integers("qkv_hidden_sizes");
   const std::int64_t hidden = sizes.size() == 3 ? sizes[2] : node.shape(1)[1] / 3;
   const std::int64_t heads = heads_of(node, "num_heads");

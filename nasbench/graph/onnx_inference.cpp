@@ -82,6 +82,17 @@ void require_sane_attributes(const onnx::NodeProto& node) {
   }
 }
 
+void require_weights(const onnx::NodeProto& node, const Shape& image, const Shape& weight) {
+  const std::int64_t groups = integer_attribute(node, "group", 1), channels = image[1];
+  const std::vector<std::int64_t> kernel = integers_attribute(node, "kernel_shape");
+  const std::int64_t taken = node.op_type() == "ConvTranspose" ? weight[0] : weight[1] * groups;
+  const bool fits = taken == channels && weight[0] % groups == 0;
+  if (!fits || (!kernel.empty() && !std::equal(kernel.begin(), kernel.end(), weight.begin() + 2, weight.end()))) {
+    reject({"weights of ", weight, " and ", groups, " groups do not fit ", channels, " channels",
+            (fits ? " and a kernel of " + format(kernel) : "")});
+  }
+}
+
 /// libonnx takes the window's dimensions from the weights, and the positions from the image, without comparing them.
 void require_image(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
@@ -95,6 +106,21 @@ void require_image(const onnx::NodeProto& node, const OnnxInputs& inputs) {
     reject({"its image has ", dimensions, " dimensions",
             (convolution ? ", its weights " + std::to_string(expected) : ""),
             "; expected batch, channels and at least one more", (convolution ? ", as many in both" : "")});
+  }
+  if (convolution) require_weights(node, image->shape, weight->shape);
+}
+
+/// Nor does it compare the sizes of what recurrent layers multiply.
+void require_sizes(const OnnxNode& node) {
+  const std::string& type = node.type();
+  require_image(node.proto, node.inputs);
+  if ((type == "LSTM" || type == "GRU" || type == "RNN") && node.has_ranks({{0, 3}, {1, 3}, {2, 3}})) {
+    const Shape &in = node.shape(), &weight = node.shape(1), &state = node.shape(2);
+    const std::int64_t hidden = node.integer("hidden_size", state[2]);
+    const std::int64_t gates = type == "LSTM" ? 4 : type == "GRU" ? 3 : 1;
+    if (weight[2] != in[2] || weight[1] != gates * hidden || state[1] != weight[1] || state[2] != hidden) {
+      reject({"weights of ", weight, " and ", state, " do not fit an input of ", in, " and ", hidden, " units"});
+    }
   }
 }
 
@@ -147,13 +173,13 @@ std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64
   // What a body computes is not looked into, and libonnx crashes where there is none.
   const std::string& kind = node.op_type();
   if (has_sub_graph(node) || kind == "If" || kind == "Loop" || kind == "Scan" || kind == "SequenceMap") return types;
+  if (node.domain().empty()) require_sizes({node, inputs});
   if (std::optional<std::vector<InferredType>> own = own_types({node, inputs}, opset)) {
     own->resize(types.size());
     return std::move(*own);
   }
   const onnx::OpSchema* schema = schema_of(node, opset);
   if (schema == nullptr || !schema->has_type_and_shape_inference_function()) return types;
-  require_image(node, inputs);
   NodeContext context(node, inputs);
   try {
     schema->GetTypeAndShapeInferenceFunction()(context);

@@ -47,18 +47,6 @@ OnnxTypes channels_last_convolution(const OnnxNode& node) {
   return one_type(node.element(), shape);
 }
 
-OnnxTypes transposable_product(const OnnxNode& node) {
-  if (!node.has(1)) return std::nullopt;
-  const auto factor = [&](std::size_t i, const char* side) {
-    Shape shape;
-    for (const std::int64_t axis : factor_axes(node, node.shape(i).size(), side)) {
-      shape.push_back(node.shape(i)[static_cast<std::size_t>(axis)]);
-    }
-    return shape;
-  };
-  return one_type(node.element(), product_shape(factor(0, "A"), factor(1, "B")));
-}
-
 /// Products whose result is of floating point, whatever their factors are.
 OnnxTypes integer_product(const OnnxNode& node) {
   if (!node.has(1)) return std::nullopt;
@@ -76,12 +64,6 @@ OnnxTypes packed_product(const OnnxNode& node) {
   }
   shape.back() = out;
   return one_type(node.element(), shape);
-}
-
-OnnxTypes quantised_gemm(const OnnxNode& node) {
-  if (!node.has_ranks({{0, 2}, {3, 2}})) return std::nullopt;
-  const Shape shape = {node.shape()[node.flag("transA") ? 1 : 0], node.shape(3)[node.flag("transB") ? 0 : 1]};
-  return one_type(node.has(7) ? node.element() : onnx::TensorProto::FLOAT, shape);
 }
 
 OnnxTypes quantised_pair(const OnnxNode& node) {
@@ -200,10 +182,9 @@ OnnxTypes halved(const OnnxNode& node) {
 const std::map<std::string, ShapeRule*>& rules() {
   static const std::map<std::string, ShapeRule*> table = by_name<ShapeRule*>(
       {{channels_last_convolution, "NhwcConv NhwcFusedConv QLinearConv"},
-       {transposable_product, "FusedMatMul TransposeMatMul FusedMatMulActivation GemmFastGelu"},
+       {transposable_product, "FusedMatMul TransposeMatMul FusedMatMulActivation GemmFastGelu QGemm"},
        {integer_product, "MatMulIntegerToFloat DynamicQuantizeMatMul MatMulInteger16"},
        {packed_product, "MatMulNBits MatMulBnb4 MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight"},
-       {quantised_gemm, "QGemm"},
        {quantised_pair, "QLinearAdd QLinearMul"},
        {distances, "CDist"},
        {fourier, "Rfft Irfft"},
@@ -234,6 +215,21 @@ const std::map<std::string, ShapeRule*>& rules() {
 }
 
 }  // namespace
+
+OnnxTypes transposable_product(const OnnxNode& node) {
+  const bool quantised = node.type() == "QGemm";
+  const std::size_t right = quantised ? 3 : 1;
+  if (!node.has(right)) return std::nullopt;
+  const auto factor = [&](std::size_t i, const char* side) {
+    Shape shape;
+    for (const std::int64_t axis : factor_axes(node, node.shape(i).size(), side)) {
+      shape.push_back(node.shape(i)[static_cast<std::size_t>(axis)]);
+    }
+    return shape;
+  };
+  return one_type(quantised && !node.has(7) ? static_cast<int>(onnx::TensorProto::FLOAT) : node.element(),
+                  product_shape(factor(0, "A"), factor(right, "B")));
+}
 
 OnnxTypes microsoft_types(const OnnxNode& node) {
   static const std::map<std::string, std::pair<const char*, std::size_t>> alike = {

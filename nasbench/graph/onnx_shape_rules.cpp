@@ -50,7 +50,7 @@ std::vector<std::size_t> chosen_axes(const OnnxNode& node, std::size_t index) {
   const std::size_t rank = node.shape().size();
   std::vector<std::size_t> axes;
   for (const std::int64_t axis : node.listed("axes", index)) axes.push_back(front_axis(axis, rank));
-  return axes.empty() ? numbers_below(rank) : axes;
+  return axes.empty() && !node.has(index) ? numbers_below(rank) : axes;
 }
 
 /// With axes: those given alone are padded (opset 18).
@@ -75,16 +75,16 @@ OnnxTypes resize(const OnnxNode& node) {
   if (numbers.size() != axes.size()) return std::nullopt;
   Shape shape = node.shape();
   const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
-  double common = 0;
+  float common = 0;
   for (std::size_t i = 0; by_size && i < axes.size(); ++i) {
-    const double ratio = numbers.real(i) / static_cast<double>(shape[axes[i]]);
+    const float ratio = static_cast<float>(numbers.real(i)) / static_cast<float>(shape[axes[i]]);
     common = i == 0 ? ratio : policy == "not_smaller" ? std::max(common, ratio) : std::min(common, ratio);
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const auto extent = static_cast<double>(shape[axes[i]]);
-    shape[axes[i]] = !by_size              ? whole_number(std::floor(extent * numbers.real(i)))
+    const auto extent = static_cast<float>(shape[axes[i]]);
+    shape[axes[i]] = !by_size              ? whole_number(std::floor(extent * static_cast<float>(numbers.real(i))))
                      : policy == "stretch" ? numbers.whole(i)
-                                           : whole_number(std::floor(extent * common + 0.5));
+                                           : whole_number(std::round(extent * common));
   }
   return one_type(node.element(), shape);
 }
@@ -98,7 +98,31 @@ OnnxTypes split(const OnnxNode& node) {
   return types_of(node.element(), shapes);
 }
 
-OnnxTypes pool(const OnnxNode& node) { return one_type(node.element(), pooled_shape(node, false)); }
+/// The places of the maxima are its second output.
+OnnxTypes pool(const OnnxNode& node) {
+  const Shape shape = pooled_shape(node, false);
+  OnnxTypes types = types_of(node.element(), {shape, shape});
+  types->back()->element = onnx::TensorProto::INT64;
+  return types;
+}
+
+/// A transposed convolution that says how large its image is, which may be smaller than the input's.
+OnnxTypes sized_convolution(const OnnxNode& node) {
+  const std::vector<std::int64_t> extents = node.integers("output_shape");
+  const std::size_t axes = node.shape().size() - 2;
+  if (extents.size() < axes) return std::nullopt;
+  Shape shape = {node.shape()[0], node.shape(1)[1] * node.integer("group", 1)};
+  shape.insert(shape.end(), extents.end() - static_cast<std::ptrdiff_t>(axes), extents.end());
+  return one_type(node.element(), shape);
+}
+
+/// With starts and ends as attributes, until opset 9.
+OnnxTypes slice(const OnnxNode& node) {
+  const std::vector<SliceRange> ranges = slice_ranges(node);
+  Shape shape;
+  for (const SliceRange& range : ranges) shape.push_back(range.length);
+  return ranges.empty() ? std::nullopt : one_type(node.element(), shape);
+}
 
 OnnxTypes centre_crop_pad(const OnnxNode& node) {
   if (!node.known(1)) return std::nullopt;
@@ -172,6 +196,7 @@ const std::map<std::string, ShapeRule*>& rules() {
       {{cast, "Cast"},
        {layer_norm, "LayerNormalization"},
        {pad, "Pad"},
+       {pool, "AveragePool LpPool MaxPool"},
        {centre_crop_pad, "CenterCropPad"},
        {column_to_image, "Col2Im"},
        {deformable, "DeformConv"},
@@ -197,13 +222,6 @@ onnx::NodeProto without(const onnx::NodeProto& node, const std::string& name) {
       std::remove_if(attributes.begin(), attributes.end(), [&](const auto& a) { return a.name() == name; }),
       attributes.end());
   return result;
-}
-
-/// Pools that libonnx 1.12 takes for those of an older opset.
-bool is_new_pool(const OnnxNode& node) {
-  const std::string& type = node.type();
-  return (type == "AveragePool" || type == "LpPool" || (type == "MaxPool" && node.output_count() == 1)) &&
-         (node.attribute("dilations") != nullptr || node.attribute("ceil_mode") != nullptr);
 }
 
 }  // namespace
@@ -308,7 +326,6 @@ OnnxTypes own_types(const OnnxNode& node, std::int64_t opset) {
   if (node.proto.domain() == "com.microsoft") {
     if (OnnxTypes types = microsoft_types(node)) return types;
   }
-  if (is_new_pool(node)) return pool(node);
   if (type == "STFT" && node.integer("onesided", 1) != 0) {  // libonnx 1.12 counts its steps wrongly
     onnx::NodeProto both_sides = without(node.proto, "onesided");
     std::vector<InferredType> types = inferred_types(add_integer(both_sides, "onesided", 0), opset, node.inputs);
@@ -329,6 +346,9 @@ OnnxTypes own_types(const OnnxNode& node, std::int64_t opset) {
     // The image times the stride, whatever it is.
     return inferred_types(without(node.proto, "output_padding"), opset, node.inputs);
   }
+  if (type == "Gemm" && node.has_ranks({{0, 2}, {1, 2}})) return transposable_product(node);
+  if (type == "ConvTranspose" && node.attribute("output_shape") != nullptr) return sized_convolution(node);
+  if (type == "Slice" && node.attribute("starts") != nullptr) return slice(node);
   if (type == "Resize" && opset >= 18) return resize(node);
   if (type == "Split" && (opset >= 18 || node.attribute("split") != nullptr)) return split(node);
   if (type.rfind("Reduce", 0) == 0) return reduction(node);

@@ -48,7 +48,7 @@ inline OnnxTypes same_type(const OnnxNode& node) { return one_type(node.element(
 /// The shapes of a node's outputs: of attention, of the operators of com.microsoft, and of Einsum.
 using ShapeRule = OnnxTypes(const OnnxNode& node);
 ShapeRule standard_attention, packed_attention, attention_of_heads, grouped_attention, paged_attention;
-ShapeRule linear_attention, gated_delta_net, microsoft_types, einsum_types;
+ShapeRule linear_attention, gated_delta_net, microsoft_types, einsum_types, transposable_product;
 /// The shape of a product of matrices, or of vectors (numpy.matmul). Throws FormatError where they do not fit.
 Shape product_shape(Shape left, Shape right);
 /// The windows of a pool: attributes kernel_shape, strides, pads, dilations, auto_pad and ceil_mode.

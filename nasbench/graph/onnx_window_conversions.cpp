@@ -75,15 +75,8 @@ bool convolution(Conversion& c) {
     return false;
   }
   const Shape& kernel = c.shape(weight);
-  const std::int64_t groups = c.integer("group", 1);
-  const bool transposed = c.type() == "ConvTranspose";
-  const std::int64_t in = c.shape()[1], out = c.result.operation.output[1];
-  if (kernel.size() != c.shape().size() || in % groups != 0 || out % groups != 0 ||
-      kernel[0] != (transposed ? in : out) || kernel[1] != (transposed ? out : in) / groups) {
-    reject({"weights of ", kernel, " and ", groups, " groups do not fit ", in, " channels"});
-  }
   keep_first_input(c);
-  c.result.operation.groups = small(groups);
+  c.result.operation.groups = small(c.integer("group", 1));
   c.result.operation.bias = c.has(bias);
   read_window(c, {kernel.begin() + 2, kernel.end()});
   return true;
@@ -92,7 +85,8 @@ bool convolution(Conversion& c) {
 /// Factors of numbers, alpha and beta, are folded into the weights and the bias.
 bool gemm(Conversion& c) {
   const std::size_t weight = weight_index(c.proto), bias = bias_place(c.proto);
-  if (c.flag("transA") || !c.is_computed(0) || !c.is_constant(weight) || (c.has(bias) && !c.is_constant(bias))) {
+  if (c.flag("transA") || !c.is_computed(0) || !c.is_constant(weight) ||
+      (c.has(bias) && (!c.is_constant(bias) || element_count(c.shape(bias)) != c.result.operation.output.back()))) {
     return false;
   }
   return set_linear(c, weight, c.flag("transB") ? 0 : 1, c.has(bias));

@@ -295,5 +295,50 @@ TEST(OnnxShapes, AnInputMayBeGivenAsEmpty) {
   expect_refusal(alone, {"with these shapes all its inputs are empty"}, options);
 }
 
+TEST(OnnxShapes, ATransposedConvolutionMayGiveAnImageThatIsSmallerThanItsInput) {
+  OneNode one("ConvTranspose", {1, 4, 6, 6}, {"x", "w"});
+  one.model.weights("w", {4, 5, 3, 3});
+  set_integers(*one.node, "strides", {1, 2});
+  set_integers(*one.node, "output_shape", {3, 12});
+  EXPECT_EQ(output_of(read(one.model)), (Shape{1, 5, 3, 12}));
+}
+
+TEST(OnnxShapes, SinceOpset18AResizeMultipliesInSinglePrecision) {  // as ONNX Runtime 1.30 has it
+  OneNode one("Resize", {1, 10}, {"x", "", "scales"}, 18);
+  TensorProto& scales = *one.model.graph().add_initializer();
+  scales.set_name("scales");
+  scales.set_data_type(TensorProto::FLOAT);
+  scales.add_dims(2);
+  for (const float scale : {1.0F, 0.7F}) scales.add_float_data(scale);  // below 0.7, ten of which round to 7
+  EXPECT_EQ(output_of(read(one.model)), (Shape{1, 7}));
+}
+
+TEST(OnnxShapes, ThePlacesOfMaximaAreAsManyAsTheMaxima) {
+  Model model;
+  model.input("x", {1, 2, 6}).output("y").output("places");
+  onnx::NodeProto& node = model.node("MaxPool", {"x"}, {"y", "places"});
+  set_integers(node, "kernel_shape", {2});
+  set_integers(node, "strides", {3});
+  set_integers(node, "pads", {0, 1});
+  set_integer(node, "ceil_mode", 1);
+  const Network network = read(model);
+  EXPECT_EQ(output_of(network, 0), (Shape{1, 2, 2}));
+  EXPECT_EQ(output_of(network, 1), (Shape{1, 2, 2}));
+}
+
+TEST(OnnxShapes, UntilOpset9ASliceMayCountFromBehind) {
+  OneNode one("Slice", {4, 9}, {"x"}, 9);
+  set_integers(*one.node, "axes", {-1});
+  set_integers(*one.node, "starts", {-5});
+  set_integers(*one.node, "ends", {-1});
+  EXPECT_EQ(output_of(read(one.model)), (Shape{4, 4}));
+}
+
+TEST(OnnxShapes, NoAxesAtAllArePaddedByNothing) {
+  OneNode one("Pad", {1, 2, 4}, {"x", "p", "", "axes"}, 18);
+  one.model.integers("p", {}).integers("axes", {});
+  EXPECT_EQ(output_of(read(one.model)), (Shape{1, 2, 4}));
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench
