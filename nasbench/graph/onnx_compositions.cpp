@@ -25,8 +25,10 @@ std::optional<Source> product(const OnnxSteps& steps, const Factor& left, const 
   if ((left.constant && right.constant) || left.shape.empty() || right.shape.empty()) return std::nullopt;
   if (left.constant) return steps.constant_product(right.source, left.shape, output);
   if (!right.constant) {
-    if (left.shape.size() < 2 || right.shape.size() < 2) return std::nullopt;
-    return steps.matrix_product(left.source, right.source);
+    const bool row = left.shape.size() < 2, column = right.shape.size() < 2;
+    const Source first = row ? steps.reshape(left.source, {1, left.shape[0]}) : left.source,
+                 second = column ? steps.reshape(right.source, {right.shape[0], 1}) : right.source;
+    return steps.reshape(steps.matrix_product(first, second), output);
   }
   if (right.shape.size() == 2) return steps.linear(left.source, right.shape.back());
   return steps.constant_product(left.source, right.shape, output);

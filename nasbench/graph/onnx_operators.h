@@ -36,9 +36,8 @@ struct Conversion : OnnxNode {
   bool is_constant(std::size_t i) const { return has(i) && inputs[i]->constant; }
   bool is_computed(std::size_t i) const { return has(i) && !inputs[i]->constant; }
   /// An axis of the first input, counted from the front.
-  std::int64_t first_axis(const char* name, std::int64_t otherwise) const {
-    const std::int64_t axis = integer(name, otherwise);
-    return axis < 0 ? axis + static_cast<std::int64_t>(shape().size()) : axis;
+  std::int64_t first_axis(std::int64_t otherwise) const {
+    return static_cast<std::int64_t>(axis("axis", otherwise, shape().size()));
   }
 };
 
@@ -55,8 +54,8 @@ inline int small(std::int64_t number) { return static_cast<int>(number); }
 using Convert = bool(Conversion&);
 
 Convert convolution, gemm, matrix_product, packed_product, packed_rows, experts, recurrent_attention, pool, global_pool;
-Convert activation, clip, elementwise, quantised_pair;
-Convert with_axis, quantised_concat, split, slice, gather, first_input_alone, pad, resize, transpose;
+Convert activation, clip, elementwise, quantised_parts;
+Convert with_axis, split, slice, gather, first_input_alone, pad, resize, transpose;
 Convert batch_norm, layer_norm, group_norm, reduce;
 
 /// Where a product with weights has its bias among its inputs; beyond all of them where it has none.

@@ -10,32 +10,16 @@ namespace tenshot::nasbench::onnx_conversions {
 bool with_axis(Conversion& c) {
   const bool concatenates = c.result.operation.kind == OperatorKind::concatenate;
   if (c.shape().empty()) return false;
-  c.result.attributes.axes = {c.first_axis("axis", concatenates ? 1 : -1)};
+  c.result.attributes.axes = {c.first_axis(concatenates ? 1 : -1)};
   if (c.type() == "LogSoftmax") c.result.operation.name = "log";
   if (concatenates) c.result.attributes.constant_first = c.is_constant(0) && c.result.inputs.size() == 1;
-  return true;
-}
-
-/// QLinearConcat (com.microsoft): (scale, zero point, then tensor, scale, zero point of each part).
-bool quantised_concat(Conversion& c) {
-  c.result.inputs.clear();
-  c.result.operation.inputs.clear();
-  c.result.operation.constants.clear();
-  for (std::size_t i = 2; i < c.inputs.size(); i += 3) {
-    if (!c.is_computed(i)) return false;
-    c.result.inputs.push_back(c.input(i).source);
-    c.result.operation.inputs.push_back(c.shape(i));
-  }
-  const std::int64_t axis = c.integer("axis");
-  const auto rank = static_cast<std::int64_t>(c.result.operation.output.size());
-  c.result.attributes.axes = {axis < 0 ? axis + rank : axis};
   return true;
 }
 
 bool split(Conversion& c) {
   if (!c.is_computed(0)) return false;
   keep_first_input(c);
-  c.result.attributes.axes = {c.first_axis("axis", 0)};
+  c.result.attributes.axes = {c.first_axis(0)};
   return true;
 }
 
@@ -46,13 +30,11 @@ bool slice(Conversion& c) {
   a.axes = c.listed("axes", 3);
   a.steps = c.whole_numbers(4);
   if (a.starts.empty() || c.is_computed(1) || c.is_computed(3) || c.is_computed(4)) return false;
-  const auto rank = static_cast<std::int64_t>(c.shape().size());
   for (std::size_t i = a.axes.size(); i < a.starts.size(); ++i) a.axes.push_back(static_cast<std::int64_t>(i));
   a.axes.resize(a.starts.size());
   a.steps.resize(a.starts.size(), 1);
   for (std::size_t i = 0; i < a.starts.size(); ++i) {
-    if (a.axes[i] < 0) a.axes[i] += rank;
-    if (a.axes[i] < 0 || a.axes[i] >= rank) reject({"there is no axis ", a.axes[i]});
+    a.axes[i] = static_cast<std::int64_t>(front_axis(a.axes[i], c.shape().size()));
     const std::int64_t extent = c.shape()[static_cast<std::size_t>(a.axes[i])];
     if (a.starts[i] < 0) a.starts[i] += extent;
     a.starts[i] = std::clamp<std::int64_t>(a.starts[i], 0, a.steps[i] < 0 ? extent - 1 : extent);
@@ -66,9 +48,8 @@ bool slice(Conversion& c) {
 /// One constant index is a slice; the rows of a table are an opaque look-up.
 bool gather(Conversion& c) {
   if (!c.is_computed(0) || !c.known(1) || c.data(1).size() != 1 || c.shape().empty()) return false;
-  const std::int64_t axis = c.first_axis("axis", 0), index = c.data(1).whole(0);
-  if (axis < 0 || axis >= static_cast<std::int64_t>(c.shape().size())) reject({"there is no axis ", axis});
-  const std::int64_t extent = c.shape()[static_cast<std::size_t>(axis)];
+  const std::int64_t axis = c.first_axis(0), extent = c.shape()[static_cast<std::size_t>(axis)],
+                     index = c.data(1).whole(0);
   if (index < -extent || index >= extent) reject({"index ", index, " lies beyond the tensor"});
   c.result.operation.kind = OperatorKind::split;
   c.result.operation.name = "slice";
@@ -132,8 +113,8 @@ bool resize(Conversion& c) {
 
 bool transpose(Conversion& c) {
   std::vector<std::int64_t> axes = c.integers("perm");
-  if (axes.empty()) {
-    for (std::size_t i = c.shape().size(); i > 0; --i) axes.push_back(static_cast<std::int64_t>(i) - 1);
+  for (std::size_t i = c.shape().size(); axes.size() < c.shape().size(); --i) {
+    axes.push_back(static_cast<std::int64_t>(i) - 1);
   }
   if (!is_permutation(axes, c.shape().size())) {
     reject({"its attribute 'perm' is no permutation of ", c.shape().size(), " axes"});
@@ -153,12 +134,11 @@ bool batch_norm(Conversion& c) {
 }
 
 bool layer_norm(Conversion& c) {
-  if (!c.is_computed(0) || !c.is_constant(1) ||
-      c.first_axis("axis", -1) + 1 != static_cast<std::int64_t>(c.shape().size())) {
+  if (!c.is_computed(0) || !c.is_constant(1) || c.first_axis(-1) + 1 != static_cast<std::int64_t>(c.shape().size())) {
     return false;
   }
   if (!first_input_alone(c)) return false;
-  c.result.attributes.axes = {c.first_axis("axis", -1)};
+  c.result.attributes.axes = {c.first_axis(-1)};
   c.result.attributes.alpha = c.real("epsilon", 1e-5F);
   return true;
 }
@@ -257,18 +237,23 @@ bool elementwise(Conversion& c) {
   return c.result.operation.constants.size() + c.result.inputs.size() <= 3;
 }
 
-/// QLinearAdd and QLinearMul (com.microsoft): (a, scale, zero point, b, scale, zero point, …).
-bool quantised_pair(Conversion& c) {
-  if (!c.is_computed(0) || !c.has(3)) return false;
-  c.result.inputs = {c.input().source};
-  c.result.operation.inputs = {c.shape()};
+/// QLinearAdd and QLinearMul (com.microsoft), of two parts, and QLinearConcat, after the output's: (tensor, scale, zero
+/// point of each part, …).
+bool quantised_parts(Conversion& c) {
+  const bool concatenates = c.result.operation.kind == OperatorKind::concatenate;
+  c.result.inputs.clear();
+  c.result.operation.inputs.clear();
   c.result.operation.constants.clear();
-  if (c.is_constant(3)) {
-    if (element_count(c.shape(3)) > 1) c.result.operation.constants = {c.shape(3)};
-    return true;
+  for (std::size_t i = concatenates ? 2 : 0; i < (concatenates ? c.inputs.size() : 4); i += 3) {
+    if (!c.has(i)) return false;
+    if (c.is_constant(i) && element_count(c.shape(i)) > 1) c.result.operation.constants.push_back(c.shape(i));
+    if (c.is_constant(i)) continue;
+    c.result.inputs.push_back(c.input(i).source);
+    c.result.operation.inputs.push_back(c.shape(i));
   }
-  c.result.inputs.push_back(c.input(3).source);
-  c.result.operation.inputs.push_back(c.shape(3));
+  if (!concatenates) return true;
+  c.result.attributes.axes = {static_cast<std::int64_t>(c.axis("axis", 0, c.result.operation.output.size()))};
+  c.result.attributes.constant_first = c.is_constant(2) && c.result.inputs.size() == 1;
   return true;
 }
 

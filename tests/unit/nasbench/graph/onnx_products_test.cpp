@@ -296,5 +296,32 @@ TEST(OnnxProducts, OfQuantisedOperatorsOfOnnxRuntime) {
   EXPECT_EQ(multiply_adds(read(convolution.model)), 36 * 6 * (4 * 9));
 }
 
+TEST(OnnxProducts, AnAddendOfAGemmCountsAsItIsStored) {
+  OneNode one("Gemm", {4, 5}, {"x", "w", "c"});
+  one.model.weights("w", {5, 3}).weights("c", {4, 3});
+  EXPECT_EQ(parameter_count(read(one.model)), 5 * 3 + 4 * 3);
+  EXPECT_EQ(multiply_adds(read(one.model)), 4 * 5 * 3);
+}
+
+TEST(OnnxProducts, AVectorIsAFactorAsAMatrixIs) {
+  for (const bool row : {true, false}) {
+    Model model;
+    model.input("a", row ? Shape{5} : Shape{3, 5}).input("b", row ? Shape{5, 3} : Shape{5}).output("y");
+    model.node("FusedMatMul", {"a", "b"}, {"y"}).set_domain("com.microsoft");
+    EXPECT_EQ(multiply_adds(read(model)), 15);
+    EXPECT_EQ(output_of(read(model)), (Shape{3}));
+  }
+}
+
+TEST(OnnxProducts, AnyPartOfAQuantisedSumMayBeConstant) {
+  OneNode one("QLinearAdd", {1, 4, 5, 5}, {"w", "s", "z", "x", "s", "z", "s", "z"});
+  one.node->set_domain("com.microsoft");
+  one.model.weights("w", {1, 4, 1, 1}, TensorProto::UINT8).scalar("s", 0.1F).weights("z", {}, TensorProto::UINT8);
+  const Network network = read(one.model);
+  EXPECT_EQ(network.nodes.at(0).operation.kind, OperatorKind::add);
+  EXPECT_EQ(parameter_count(network), 4);
+  EXPECT_TRUE(network.remarks.empty());
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench
