@@ -101,9 +101,8 @@ OnnxValues OnnxGraphReader::run(const OnnxBody& body, const OnnxValues& argument
     count_work(1 + (value.numbers ? value.numbers->size() / 16 : 0));
     scopes_.set(tensor->name(), std::move(value));
   }
-  for (std::size_t i = 0; i < body.inputs.size() && i < arguments.size(); ++i) {
-    if (!arguments[i].is_missing) scopes_.set(body.inputs[i], arguments[i]);
-  }
+  for (std::size_t i = 0; i < std::min(body.inputs.size(), arguments.size()); ++i)
+    scopes_.set(body.inputs[i], arguments[i]);
   count_work(body.declared.size() + body.inputs.size() + body.outputs.size());
   for (const onnx::ValueInfoProto* value : body.declared) scopes_.declare(*value);
   for (const std::size_t index : body.order) {
@@ -151,6 +150,7 @@ void OnnxGraphReader::read_if(const onnx::NodeProto& node, const OnnxValue& cond
     if (!same_numbers(results[i], others[i])) results[i].numbers.reset();
     if (results[i].constant && !others[i].constant) results[i] = others[i];
     if (results[i].depends) causes_.push_back("If '" + name_of(node) + "'");
+    if (results[i].depends && results[i].source.node >= 0) boundary_.insert(results[i].source);
     set(node, static_cast<int>(i), results[i]);
   }
   network_.remarks.push_back(remark_on_branches("If", name_of(node)));
@@ -276,7 +276,8 @@ bool OnnxGraphReader::read_function(const onnx::NodeProto& node, const OnnxInput
   const auto function = functions_.find(function_name(node, node.domain(), node.op_type(), overload_of_node));
   if (function == functions_.end()) return false;
   OnnxValues arguments;
-  for (const OnnxValue* input : inputs) {
+  for (int i = 0; i < std::max(node.input_size(), function->second.proto->input_size()); ++i) {
+    const OnnxValue* input = given(inputs, static_cast<std::size_t>(i));
     arguments.push_back(input == nullptr ? OnnxValue() : *input);
     arguments.back().is_missing = input == nullptr;
   }

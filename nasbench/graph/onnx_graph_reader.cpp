@@ -7,6 +7,7 @@
 #include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_operators.h"
 #include "nasbench/graph/onnx_order.h"
+#include "nasbench/graph/onnx_writing.h"
 #include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
 
@@ -159,6 +160,12 @@ void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
     inputs.push_back(value);
     constant_inputs = constant_inputs && (value == nullptr || (value->constant && value->sequence == nullptr));
     depends = depends || (value != nullptr && value->depends);
+  }
+  if (is_standard(node) && node.op_type() == "CastLike" && given(inputs, 1) != nullptr) {
+    onnx::NodeProto cast = node;
+    cast.set_op_type("Cast");
+    cast.mutable_input()->RemoveLast();
+    return read_node(add_integer(cast, "to", inputs[1]->element));
   }
   if (depends) return leave_out(node, inputs);
   if (read_special(node, inputs) || read_folded(node, inputs)) return;

@@ -102,6 +102,7 @@ class OnnxGraphReader {
   std::string example_of(const std::string& input) const;
   OnnxValue constant(const onnx::TensorProto& tensor, const std::string& name);
   OnnxValue stored_value(const onnx::NodeProto& node);
+  void add_held(const onnx::NodeProto& node, const std::string& name, std::deque<OnnxValue>& held);
 
   // onnx_graph_reader.cpp: nodes
   void read_node(const onnx::NodeProto& node);
@@ -123,7 +124,7 @@ class OnnxGraphReader {
   std::optional<OnnxValues> output_types(const onnx::NodeProto& node, const OnnxInputs& inputs);
   std::optional<OnnxValue> declared(const onnx::NodeProto& node, int output) const;
   void remark_on_type(int element);
-  void leave_out(const onnx::NodeProto& node, const OnnxInputs& inputs);
+  void leave_out(const onnx::NodeProto& node, OnnxInputs inputs);
   void read_outputs();
   void remark_on_outputs();
   void remark_on_what_is_left_out();

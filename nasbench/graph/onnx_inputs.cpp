@@ -67,27 +67,36 @@ OnnxValue OnnxGraphReader::stored_value(const onnx::NodeProto& node) {
   throw FormatError("a constant without a value that we read");
 }
 
-/// An operator that is none of ONNX's or ONNX Runtime's that we know: its attributes may hold weights too, as tensors,
-/// as lists of numbers, or as the text of a compiled network.
-NetworkNode OnnxGraphReader::foreign_operator(const onnx::NodeProto& node, OnnxInputs inputs,
-                                              const OnnxValues& outputs) {
+/// Adds the constants that attributes hold: tensors, also in bodies, and, of an operator that is none of ONNX's own,
+/// lists of numbers and the text of a compiled network.
+void OnnxGraphReader::add_held(const onnx::NodeProto& node, const std::string& name, std::deque<OnnxValue>& held) {
   constexpr int longest_word = 1024;
-  std::deque<OnnxValue> own;
-  const auto keep = [&](const onnx::TensorProto& tensor, const onnx::AttributeProto& of, bool is_weight) {
-    own.push_back(constant(tensor, node.output(0) + "/" + of.name() + std::to_string(own.size())));
-    if (!is_weight) own.back().origins.clear();
-    inputs.push_back(&own.back());
-  };
+  count_work(1 + static_cast<std::size_t>(node.attribute_size()));
   for (const onnx::AttributeProto& attribute : node.attribute()) {
+    const std::string own = name + "/" + attribute.name();
+    const auto keep = [&](const onnx::TensorProto& tensor) {
+      held.push_back(constant(tensor, own + std::to_string(held.size())));
+    };
     onnx::TensorProto listed;
     listed.set_data_location(onnx::TensorProto::EXTERNAL);
     const bool is_text = static_cast<int>(attribute.s().size()) > longest_word;
     listed.set_data_type(is_text ? onnx::TensorProto::UINT8 : onnx::TensorProto::FLOAT);
     listed.add_dims(is_text ? static_cast<std::int64_t>(attribute.s().size()) : attribute.floats_size());
-    if (is_text || attribute.floats_size() > 1) keep(listed, attribute, !is_text);
-    if (attribute.has_t()) keep(attribute.t(), attribute, true);
-    for (const onnx::TensorProto& tensor : attribute.tensors()) keep(tensor, attribute, true);
+    if (!node.domain().empty() && (is_text || attribute.floats_size() > 1)) keep(listed);
+    if (!node.domain().empty() && is_text) held.back().origins.clear();
+    if (attribute.has_t()) keep(attribute.t());
+    for (const onnx::TensorProto& tensor : attribute.tensors()) keep(tensor);
+    for (const onnx::TensorProto& tensor : attribute.g().initializer()) keep(tensor);
+    for (const onnx::NodeProto& inner : attribute.g().node()) add_held(inner, own, held);
   }
+}
+
+/// An operator that is none of ONNX's or ONNX Runtime's that we know: its attributes may hold weights too.
+NetworkNode OnnxGraphReader::foreign_operator(const onnx::NodeProto& node, OnnxInputs inputs,
+                                              const OnnxValues& outputs) {
+  std::deque<OnnxValue> held;
+  add_held(node, node.output(0), held);
+  for (const OnnxValue& value : held) inputs.push_back(&value);
   onnx::NodeProto foreign = node;
   foreign.set_op_type(node.domain() + "." + node.op_type());
   return operator_of(foreign, inputs, outputs);
@@ -142,6 +151,7 @@ void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
   const onnx::TypeProto::Tensor& type = input.type().tensor_type();
   const auto found = options_.shapes.find(input.name());
   const Shape* given = found == options_.shapes.end() ? nullptr : &found->second;
+  if (options_.inputs_of_several && is_fixed(input)) given = nullptr;
   OnnxValue value;
   value.element = type.elem_type();
   remark_on_type(value.element);

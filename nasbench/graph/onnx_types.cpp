@@ -79,7 +79,13 @@ std::optional<OnnxValues> OnnxGraphReader::output_types(const onnx::NodeProto& n
     }
     outputs.push_back(*known);
     remark_on_type(known->element);
-    require_tensor_size(outputs.back().shape, !own || has_sub_graph(node) || all_empty);
+    require_tensor_size(known->shape, !own || has_sub_graph(node) || all_empty);
+    const Shape from =
+        node.domain().empty() && node.op_type() == "Reshape" && given(inputs, 0) ? inputs[0]->shape : known->shape;
+    if (element_count(from) != element_count(known->shape)) {
+      reject({"it cannot make ", known->shape, " of ", from, ", which has ", element_count(from), " numbers and not ",
+              element_count(known->shape), ": the file is written for inputs of another size"});
+    }
   }
   return outputs;
 }
@@ -117,8 +123,11 @@ void OnnxGraphReader::remark_on_type(int element) {
 
 /// Leaves out the node, and with it all that reads its outputs. What it reads itself is an output of the network that
 /// is left.
-void OnnxGraphReader::leave_out(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+void OnnxGraphReader::leave_out(const onnx::NodeProto& node, OnnxInputs inputs) {
   bool is_cause = true;
+  std::deque<OnnxValue> held;
+  add_held(node, node.output(0), held);
+  for (const OnnxValue& value : held) inputs.push_back(&value);
   for (const OnnxValue* input : inputs) {
     if (input == nullptr) continue;
     if (input->depends) is_cause = false;
@@ -173,10 +182,12 @@ void OnnxGraphReader::remark_on_what_is_left_out() {
   const std::string weights = share > 0 ? ", with " + whole_percent(share) + " of the weights" : "";
   constexpr double too_much = 0.9;
   if (network_.outputs.empty() || share > too_much) {
-    reject({"the length of the output of ", cause, " depends on the data, and ",
-            (left_out_.empty() ? "nothing is computed before it" : rest + weights + ", would be left out"),
-            ": too much to say what the network costs; make what decides it a constant, or cut the file "
-            "before it (onnx.utils.extract_model)"});
+    reject(
+        {"the length of the output of ", cause, " depends on the data, and ",
+         (left_out_.empty() && weights.empty() ? "nothing is computed before it"
+                                               : (left_out_.empty() ? "it" : rest) + weights + ", would be left out"),
+         ": too much to say what the network costs; make what decides it a constant, or cut the file "
+         "before it (onnx.utils.extract_model)"});
   }
   network_.remarks.push_back("the length of the output of " + cause + " depends on the data; " +
                              (left_out_.empty() ? "it is" : "it and " + rest + " are") + " left out" + weights);

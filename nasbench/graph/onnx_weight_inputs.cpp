@@ -33,13 +33,6 @@ bool is_called_weight(const std::string& name) {
                      [&](std::string_view part) { return name.find(part, dot) != std::string::npos; });
 }
 
-bool is_fixed(const onnx::ValueInfoProto& input) {
-  const auto& dimensions = input.type().tensor_type().shape().dim();
-  return input.type().has_tensor_type() && input.type().tensor_type().has_shape() &&
-         std::all_of(dimensions.begin(), dimensions.end(),
-                     [](const auto& dimension) { return dimension.has_dim_value() && dimension.dim_value() > 0; });
-}
-
 /// Adds what the tensors `names` are made of by operators of these types.
 void add_origins(const OnnxFile& file, const std::set<std::string>& types, std::set<std::string>& names) {
   for (auto node = file.nodes.rbegin(); node != file.nodes.rend(); ++node) {
@@ -61,6 +54,13 @@ void add_read_at(const OnnxFile& file, const Places& places, std::set<std::strin
 }
 
 }  // namespace
+
+bool is_fixed(const onnx::ValueInfoProto& input) {
+  const auto& dimensions = input.type().tensor_type().shape().dim();
+  return input.type().has_tensor_type() && input.type().tensor_type().has_shape() &&
+         std::all_of(dimensions.begin(), dimensions.end(),
+                     [](const auto& dimension) { return dimension.has_dim_value() && dimension.dim_value() > 0; });
+}
 
 WeightInputs::WeightInputs(const OnnxFile& file) : file_(file) {
   std::set<std::string> stored;

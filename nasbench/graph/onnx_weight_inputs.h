@@ -34,6 +34,9 @@ class WeightInputs {
   std::set<std::string> data_, factors_, weights_, undecided_;
 };
 
+/// Whether the file says the input's whole shape.
+bool is_fixed(const onnx::ValueInfoProto& input);
+
 /// The inputs whose first dimension is time: of recurrent layers, whatever it is called.
 std::set<std::string> sequences_of(const OnnxFile& file);
 

@@ -253,5 +253,18 @@ TEST(OnnxBodies, SequencesWithoutEndAreRefused) {
   expect_refusal(model, {"Loop 'n_s'", "more than 2^24 steps"});
 }
 
+TEST(OnnxBodies, OfBranchesOfTwoShapesTheLargerCountsWithWhatStandsBeforeIt) {
+  Model model = two_branches("c");
+  model.input("c", {}, TensorProto::BOOL).weights("trunk", {16, 16}).output("z");
+  model.graph().mutable_input(1)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  add(model.graph(), "Neg", {"y"}, "z");
+  onnx::NodeProto& condition = *model.graph().mutable_node(0);
+  for (int i = 0; i < 2; ++i) condition.mutable_attribute(i)->mutable_g()->mutable_node(0)->set_input(0, "h");
+  model.node("MatMul", {"x", "trunk"}, {"h"});
+  const Network network = read(model);
+  EXPECT_EQ(multiply_adds(network), 16 * 16 + 16 * 64);
+  EXPECT_NE(network.remarks.back().find("If 'n_y' depends on the data"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench

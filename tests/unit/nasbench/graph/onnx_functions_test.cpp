@@ -134,5 +134,18 @@ TEST(OnnxFunctions, AFunctionThatCallsItselfIsRefused) {
   expect_refusal(model, {"nested too deep, or call themselves"});
 }
 
+TEST(OnnxFunctions, ACallMayLeaveOutItsLastInputs) {
+  Model model;
+  model.input("x", {1, 8}).weights("w", {8, 4}).output("y");
+  onnx::FunctionProto& layer = function(model, "layer");
+  for (const char* name : {"w", "bias"}) layer.add_input(name);
+  add(layer, "Gemm", {"a", "w", "bias"}, "b");
+  onnx::NodeProto& call = model.node("layer", {"x", "w"}, {"y"});
+  call.set_domain("own");
+  EXPECT_EQ(lines(read(model)), std::vector<std::string>{"linear 1x8 -> 1x4 float32"});
+  call.add_input("");
+  EXPECT_EQ(lines(read(model)), std::vector<std::string>{"linear 1x8 -> 1x4 float32"});
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench

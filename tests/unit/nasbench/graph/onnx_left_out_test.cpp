@@ -90,5 +90,43 @@ TEST(OnnxLeftOut, ANetworkOfWhichMostWouldBeLeftOutIsRefused) {
   expect_refusal(model, {"100 % of the weights"});
 }
 
+/// A body that weighs x by 100×100 numbers of its own.
+void add_large_body(onnx::NodeProto& node) {
+  onnx::GraphProto& graph = body(node, "decoder");
+  TensorProto& large = *graph.add_initializer();
+  large.set_name("large");
+  large.set_data_type(TensorProto::FLOAT);
+  for (int i = 0; i < 2; ++i) large.add_dims(100);
+  large.set_data_location(TensorProto::EXTERNAL);
+  add(graph, "MatMul", {"x", "large"}, "inner");
+  graph.add_output()->set_name("inner");
+}
+
+TEST(OnnxLeftOut, WeightsOfABodyAreWeightsThatAreLeftOutWithIt) {
+  Model model = with_a_length_from_the_data();
+  model.output("z");
+  onnx::NodeProto& custom = model.node("Custom", {"places"}, {"z"});
+  custom.set_domain("own");
+  add_large_body(custom);
+  expect_refusal(model, {"(Custom, Neg), with 99 % of the weights", "too much"});
+}
+
+TEST(OnnxLeftOut, ASearchThatHoldsAllWeightsIsRefused) {
+  OneNode one("BeamSearch", {1, 8}, {"x"});
+  one.node->set_domain("com.microsoft");
+  add_large_body(*one.node);
+  expect_refusal(one.model, {"BeamSearch", "100 % of the weights", "too much"});
+}
+
+TEST(OnnxLeftOut, WeightsOfABodyThatNobodyUnderstandsAreSaid) {
+  OneNode one("Custom", {1, 8}, {"x"});
+  one.node->set_domain("own");
+  one.model.value("y", {1, 8});
+  add_large_body(*one.node);
+  const Network network = read(one.model);
+  EXPECT_EQ(parameter_count(network), 100 * 100);
+  EXPECT_NE(network.remarks.back().find("own.Custom; they hold 100 % of the bytes of all weights"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench

@@ -227,5 +227,28 @@ TEST(OnnxReader, PassesOverHalfAGigabyteOfWeights) {
   EXPECT_EQ(parameter_count(network.nodes.back().operation), 125'000'000);
 }
 
+TEST(OnnxReader, AWeightMayBeCastToTheTypeOfAnotherTensor) {
+  OneNode one("MatMul", {2, 8}, {"x", "cast"});
+  one.model.weights("w", {8, 4}, TensorProto::FLOAT16);
+  one.model.node("CastLike", {"w", "x"}, {"cast"});
+  EXPECT_EQ(parameter_count(read(one.model)), 8 * 4);
+  EXPECT_TRUE(read(one.model).remarks.empty());
+  OneNode shaped("Reshape", {2, 8}, {"x", "s"});
+  shaped.model.scalar("four", 4).integers("like", {1});
+  shaped.model.node("CastLike", {"four", "like"}, {"whole"});
+  shaped.model.node("Unsqueeze", {"whole", "zero"}, {"last"});
+  shaped.model.integers("zero", {0}).integers("open", {-1});
+  set_integer(shaped.model.node("Concat", {"open", "last"}, {"s"}), "axis", 0);
+  EXPECT_EQ(tensor_type(read(shaped.model), read(shaped.model).outputs.at(0)).shape, (Shape{4, 4}));
+}
+
+TEST(OnnxReader, AShapeForSeveralNetworksLeavesThoseThatFixTheirInputAsTheyAre) {
+  OnnxReadOptions options;
+  options.shapes["input"] = {1, 3, 64, 64};
+  expect_refusal(small_model(), {"the file fixes it at 8"}, options);
+  options.inputs_of_several = std::make_shared<std::set<std::string>>();
+  EXPECT_EQ(lines(read(small_model(), options)), lines(read(small_model())));
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench

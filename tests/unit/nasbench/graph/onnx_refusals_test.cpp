@@ -234,5 +234,43 @@ TEST(OnnxReaderRefuses, AFirstDimensionThatIsTimeUnlessItIsGiven) {
   EXPECT_EQ(read(model).inputs.at(0).type.shape, (Shape{1, 80}));
 }
 
+TEST(OnnxReaderRefuses, SizesThatDoNotFitTheWeights) {
+  OneNode gemm("Gemm", {1, 1024}, {"x", "w"});
+  gemm.model.weights("w", {256, 10});
+  expect_refusal(gemm.model, {"n_y", "rows of 1024 numbers meet columns of 256"});
+  OneNode volume("Conv", {1, 5, 8, 8, 8}, {"x", "w"});
+  volume.model.weights("w", {4, 3, 3, 3, 3});
+  expect_refusal(volume.model, {"weights of 4x3x3x3x3 and 1 groups do not fit 5 channels"});
+  OneNode transposed("ConvTranspose", {1, 5, 8, 8}, {"x", "w"});
+  transposed.model.weights("w", {4, 3, 3, 3});
+  expect_refusal(transposed.model, {"weights of 4x3x3x3 and 1 groups do not fit 5 channels"});
+  OneNode kernel("Conv", {1, 3, 8, 8}, {"x", "w"});
+  kernel.model.weights("w", {4, 3, 3, 3});
+  set_integers(*kernel.node, "kernel_shape", {5, 5});
+  expect_refusal(kernel.model, {"do not fit 3 channels and a kernel of 5x5"});
+  OneNode recurrent("LSTM", {3, 1, 7}, {"x", "w", "r"});
+  recurrent.model.weights("w", {1, 16, 5}).weights("r", {1, 16, 4});
+  set_integer(*recurrent.node, "hidden_size", 4);
+  expect_refusal(recurrent.model, {"weights of 1x16x5 and 1x16x4 do not fit an input of 3x1x7 and 4 units"});
+  OneNode attention("Attention", {2, 6, 30}, {"x", "w", "b"});
+  attention.model.weights("w", {32, 96}).weights("b", {96});
+  attention.node->set_domain("com.microsoft");
+  set_integer(*attention.node, "num_heads", 5);
+  expect_refusal(attention.model, {"weights of 32x96 do not fit 2x6x30"});
+  Model keys(23);
+  keys.input("q", {2, 4, 6, 8}).input("k", {2, 4, 7, 9}).input("v", {2, 4, 7, 8}).output("y");
+  keys.node("Attention", {"q", "k", "v"}, {"y"});
+  expect_refusal(keys, {"keys of 2x4x7x9"});
+}
+
+TEST(OnnxReaderRefuses, AReshapeToAnotherNumberOfElements) {
+  OneNode one("Reshape", {Model::dynamic, 4, 8, 8}, {"x", "s"});
+  one.model.integers("s", {1, 256});
+  EXPECT_EQ(tensor_type(read(one.model), read(one.model).outputs.at(0)).shape, (Shape{1, 256}));
+  OnnxReadOptions four;
+  four.batch = 4;
+  expect_refusal(one.model, {"n_y", "cannot make 1x256 of 4x4x8x8, which has 1024 numbers and not 256"}, four);
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench
