@@ -29,7 +29,7 @@ constexpr int tensor_shape = 0, tensor_type = 1, tensor_buffer = 2, tensor_name 
 constexpr int buffer_data = 0, buffer_offset = 1, buffer_size = 2;
 constexpr int code_old = 0, code_custom = 1, code_builtin = 3;
 constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, operator_options = 4,
-              operator_options_2 = 13;
+              operator_options_2 = 12;
 }  // namespace field
 
 /// The element type of a TensorType, in the schema's order: float32, float16, int32, uint8, int64, string, bool, int16,

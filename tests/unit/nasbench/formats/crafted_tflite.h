@@ -177,7 +177,7 @@ class TfliteModel {
                                      {1, flat_numbers(inputs)},
                                      {2, flat_numbers(outputs)},
                                      {4, flat_table(options)},
-                                     {13, flat_table(std::move(options))}}));
+                                     {12, flat_table(std::move(options))}}));
   }
 
   /// A further subgraph, which an operator may run: the first is number 1. `make` adds its operators and returns its
