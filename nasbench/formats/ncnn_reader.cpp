@@ -138,7 +138,7 @@ class NcnnReader {
       require_countable(node.operation);
       const std::int64_t key = file.type == "Gemm" || file.type == "MultiHeadAttention" ? 18 : 8;
       const int scales = parameter_count(node.operation) > 0 ? layer.whole(key, 0) : 0;  // of int8, or fewer bits
-      if (scales >= 400) node.operation.weight_bits = scales / 100;                      // of floats are its products
+      if (scales >= 400) node.operation.weight_bits = scales / 100;                      // it multiplies floats
       if (scales != 0 && scales < 400) node.operation.type = ElementType::int8;
     }
     std::vector<Blob> given = layer.take();
@@ -244,9 +244,8 @@ std::optional<std::string> ncnn_weights_problem(const std::filesystem::path& pat
   NetworkBuilder builder;
   double weights = 0;
   for (const NcnnLayer& layer : read_ncnn_file(path)) {
-    const bool convolves = layer.type.find("onvolution") != std::string::npos;
-    if (convolves || layer.type == "InnerProduct")
-      weights += LayerReader(layer, {}, builder).real(convolves ? 6 : 2, 0);
+    const bool is_conv = layer.type.find("onvolution") != std::string::npos;
+    if (is_conv || layer.type == "InnerProduct") weights += LayerReader(layer, {}, builder).real(is_conv ? 6 : 2, 0);
   }
   for (const std::filesystem::path& file : ncnn_weight_files(path)) {
     if (static_cast<double>(std::filesystem::file_size(path.parent_path() / file)) >= weights / 2) continue;

@@ -50,8 +50,7 @@ Network read_network_file(const std::filesystem::path& file, const NetworkReadOp
 /// - Constants that shapes, axes and paddings are made of are read; computations of shapes take what the file says.
 /// - Where an input leaves more open than its batch, the options have to say its shape, in the order of the file. The
 ///   shapes of what is computed from it are worked out; an operator of which nobody can say it is refused.
-/// - An operator that is unknown, recurrent, custom or of control flow is opaque: it has a name, shapes and weights. Of
-///   a Call, an If or a While those are the weights of the subgraphs that it runs, not of those that they run again.
+/// - An operator that is unknown, recurrent or custom is opaque: it has a name, shapes and weights.
 ///
 /// Throws as NetworkFormat::read; the line names the operator or input.
 Network read_tflite(const std::filesystem::path& path, const NetworkReadOptions& options = {});

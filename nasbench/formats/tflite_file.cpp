@@ -124,7 +124,7 @@ class Reader {
     file_.inputs = tensors_of(graph, field::graph_inputs, places);
     file_.outputs = tensors_of(graph, field::graph_outputs, places);
     if (model.vector(field::model_signatures, 4).length > 1) {
-      file_.remarks.push_back("it has several signatures, of which what the first subgraph computes is counted alone");
+      file_.remarks.push_back("it has several signatures: what the first subgraph computes is counted, and no other");
     }
     return std::move(file_);
   }

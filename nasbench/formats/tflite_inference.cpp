@@ -97,8 +97,7 @@ Shapes expanded(const Operation& op) {
   const std::optional<Numbers> axis = op.few_numbers(1);
   Shape shape = op.file_shape();
   if (!axis || axis->size() != 1) return std::nullopt;
-  const auto place = static_cast<std::ptrdiff_t>(front_axis(axis->front(), shape.size() + 1));
-  shape.insert(shape.begin() + place, 1);
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(front_axis(axis->front(), shape.size() + 1)), 1);
   return one(shape);
 }
 

@@ -93,10 +93,10 @@ class TfliteReader {
       value.shape = from.shape;
       require_constant_size(from);
       if (from.has_data) {
-        static const std::map<int, int> packed = {{17, 4}, {19, 2}, {20, 4}};  // bits of int4, int2 and uint4
-        const auto bits = packed.find(from.file_type);
+        constexpr int int4 = 17, int2 = 19, uint4 = 20;
+        const int type = from.file_type;
         value.tensor = &from;
-        value.bits = bits == packed.end() ? 8 * byte_size(from.type) : bits->second;
+        value.bits = type == int4 || type == uint4 ? 4 : type == int2 ? 2 : 8 * byte_size(from.type);
         value.origins = {{"byte " + std::to_string(from.data.place), element_count(from.shape)}};
       }
       values_[i] = std::move(value);
@@ -271,10 +271,10 @@ class TfliteReader {
   }
 
   /// A state as an operator reads it that is no recurrent one.
-  Value state(std::int32_t index) {
-    Value value = computed(index, tensor(index).shape);
+  Value state(std::int32_t i) {
+    Value value = computed(i, tensor(i).shape);
     value.source =
-        builder_.append(builder_.node(OperatorKind::opaque, tensor(index).name, {}, value.shape, "ReadVariable"));
+        builder_.append(builder_.node(OperatorKind::opaque, tensor(i).name, {}, value.shape, "ReadVariable"));
     return value;
   }
 
