@@ -245,7 +245,9 @@ void recurrent(LayerReader& layer) {
                                 {directions, gates * hidden, units},
                                 {directions, (layer.type() == "GRU" ? 4 : gates) * hidden}};
   if (hidden != units) weights.push_back({directions, units, hidden});
-  layer.give_opaque(layer.type(), {1, shape[1], directions * units}, std::move(weights));
+  std::vector<Shape> states = {{1, directions, units}, {1, directions, hidden}};  // behind the last step
+  states.resize(std::clamp<std::size_t>(layer.outputs(), 1, 3) - 1);
+  layer.give_opaque(layer.type(), {1, shape[1], directions * units}, std::move(weights), states);
 }
 
 /// Rows of a table.

@@ -1,5 +1,6 @@
 #include "nasbench/formats/ncnn_layer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <system_error>
 
@@ -63,11 +64,12 @@ class Words {
   std::size_t position_ = 0, line_ = 1;
 };
 
-/// Whether a value is an expression of sizes, as later releases have it: "0w", "*(0h,2)".
+/// Whether a value is an expression of sizes, as later releases have it: "0w", "ceil(*(0h,2))".
 bool is_expression(std::string_view value) {
-  const std::size_t letter = value.find_first_of("whdc(");
-  return letter != std::string_view::npos && letter > 0 &&
-         (value[letter] == '(' || (value[letter - 1] >= '0' && value[letter - 1] <= '9'));
+  const auto is_part = [](char a, char b) {
+    return b == '(' || (a >= '0' && a <= '9' && (b == 'w' || b == 'h' || b == 'd' || b == 'c'));
+  };
+  return std::adjacent_find(value.begin(), value.end(), is_part) != value.end();
 }
 
 /// "3=1.5", "-23303=2,4,5": a key and numbers. What is no number is 0.
@@ -110,6 +112,9 @@ std::vector<NcnnLayer> read_ncnn_file(const std::filesystem::path& path) {
     NcnnLayer layer;
     layer.line = words.line();
     layer.type = excerpt(words.next("a layer's type"), longest_name);
+    if (layer.type.rfind("pnnx.", 0) == 0) {
+      words.refuse("a network of pnnx, which ncnn does not run; take the .ncnn.param that pnnx writes beside it");
+    }
     layer.name = excerpt(words.next("a layer's name"), longest_name);
     layer.inputs.resize(words.count("how many blobs it takes", most_blobs_of_layer));
     layer.outputs.resize(words.count("how many blobs it gives", most_blobs_of_layer));
@@ -197,11 +202,14 @@ NetworkNode LayerReader::node(OperatorKind kind, Shape output, std::string funct
   return node;
 }
 
-void LayerReader::give_opaque(const std::string& function, Shape output, std::vector<Shape> weights) {
+void LayerReader::give_opaque(const std::string& function, Shape output, std::vector<Shape> weights,
+                              const std::vector<Shape>& more) {
   require_tensor_size(output);
   NetworkNode opaque = node(OperatorKind::opaque, std::move(output), function);
   for (Shape& weight : weights) opaque.operation.constants.push_back(std::move(weight));
-  give(builder_.append(std::move(opaque)));
+  for (const Shape& shape : more) opaque.outputs.push_back({shape, opaque.operation.type});
+  const Source first = builder_.append(std::move(opaque));
+  for (std::size_t i = 0; i <= more.size(); ++i) give({first.node, static_cast<int>(i)});
 }
 
 void LayerReader::give_constant(Shape shape) {

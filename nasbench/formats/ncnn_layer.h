@@ -77,8 +77,9 @@ class LayerReader {
   /// A node of `kind` that reads all computed inputs; constants among the inputs become its constants.
   NetworkNode node(OperatorKind kind, Shape output, std::string function = "") const;
 
-  /// An operator that is none of our kinds: ONNX's name of it where it has one.
-  void give_opaque(const std::string& function, Shape output, std::vector<Shape> weights = {});
+  /// An operator that is none of our kinds: ONNX's name of it where it has one, and further outputs where it has more.
+  void give_opaque(const std::string& function, Shape output, std::vector<Shape> weights = {},
+                   const std::vector<Shape>& more = {});
 
   /// The next output.
   void give(const Source& source) { given_.push_back({source, builder_.type(source).shape, false}); }

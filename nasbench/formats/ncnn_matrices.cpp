@@ -9,7 +9,8 @@
 namespace tenshot::nasbench::ncnn {
 
 void inner_product(LayerReader& layer) {
-  const std::int64_t units = layer.whole(0, 0), weights = layer.whole(2, 0);
+  const bool convolves = layer.type() == "Convolution";  // of a vector
+  const std::int64_t units = layer.whole(0, 0), weights = layer.whole(convolves ? 6 : 2, 0);
   Source x = layer.source();
   const Shape shape = layer.shape();
   const std::int64_t in = units > 0 ? weights / units : 0;
@@ -20,7 +21,7 @@ void inner_product(LayerReader& layer) {
   if (!by_row && shape.size() > 2) {
     x = layer.builder().reshape(layer.name() + "_flat", x, {1, element_count(shape)});
   }
-  layer.give_activated(layer.builder().linear(layer.name(), x, units, layer.whole(1, 0) != 0));
+  layer.give_activated(layer.builder().linear(layer.name(), x, units, layer.whole(convolves ? 5 : 1, 0) != 0));
 }
 
 static Source swapped(LayerReader& layer, const Source& source) {
@@ -42,7 +43,7 @@ static Source weighed(LayerReader& layer, bool by_column, std::int64_t inner, st
 void gemm(LayerReader& layer) {
   const bool transposed_a = layer.whole(2, 0) != 0, transposed_b = layer.whole(3, 0) != 0;
   const bool constant_a = layer.whole(4, 0) != 0, constant_b = layer.whole(5, 0) != 0;
-  const bool constant_c = layer.whole(6, 0) != 0;
+  const bool constant_c = layer.whole(6, 0) != 0 && layer.whole(10, 0) != -1;  // there may be no third factor
   const std::int64_t m = layer.whole(7, 0), n = layer.whole(8, 0), k = layer.whole(9, 0);
   Source result;
   if (constant_b && !constant_a) {
@@ -106,24 +107,35 @@ void attention(LayerReader& layer) {
   NetworkBuilder& b = layer.builder();
   const std::int64_t width = layer.whole(0, 0), heads = layer.whole(1, 1);
   require_groups(heads, width, width);
-  const std::size_t tensors = layer.size() - (layer.whole(5, 0) != 0 && layer.size() > 1 ? 1 : 0);
+  const bool masked = layer.whole(5, 0) != 0 && layer.size() > 1, cached = layer.whole(7, 0) != 0;
+  const std::size_t behind = (masked ? 1 : 0) + (cached ? 2 : 0);
+  if (layer.size() <= behind) reject({"it has ", layer.size(), " inputs, expected at least ", behind + 1});
+  const std::size_t tensors = layer.size() - behind;
+  std::vector<Source> caches;
   const auto project = [&](const char* part, std::size_t input) {
-    const Source x = b.linear(layer.name() + part, layer.source(std::min(input, tensors - 1)), width);
+    const bool reads_past = cached && input > 0;  // of attention to other steps that is all
+    Source x = reads_past ? swapped(layer, layer.source(layer.size() - 2 + caches.size())) : Source();
+    if (tensors == 1 || !reads_past) {
+      const Source now = b.linear(layer.name() + part, layer.source(std::min(input, tensors - 1)), width);
+      x = reads_past ? b.concatenate(layer.name() + part + "_cached", {x, now}, 1) : now;
+    }
+    if (reads_past) caches.push_back(x);
     const Shape shape = b.type(x).shape;
-    if (shape.size() != 3) reject({"it takes steps of a width, found ", shape});
+    if (shape.size() != 3 || shape[2] != width) reject({"it takes steps of a width, found ", shape});
     const Source parts = b.reshape(layer.name() + part + "_heads", x, {1, shape[1], heads, width / heads});
     return b.transpose(layer.name() + part + "_by_head", parts, {0, 2, 1, 3});
   };
   const Source query = project("_q", 0), key = project("_k", 1), value = project("_v", tensors == 2 ? 1 : 2);
   Source weights =
       b.matrix_product(layer.name() + "_scores", query, b.transpose(layer.name() + "_k_transposed", key, {0, 1, 3, 2}));
-  if (tensors < layer.size()) weights = b.add(layer.name() + "_masked", weights, layer.source(tensors));
+  if (masked) weights = b.add(layer.name() + "_masked", weights, layer.source(tensors));
   weights = b.softmax(layer.name() + "_weights", weights);
   const Source mixed =
       b.transpose(layer.name() + "_by_step", b.matrix_product(layer.name() + "_mixed", weights, value), {0, 2, 1, 3});
   const std::int64_t steps = b.type(mixed).shape[1], units = layer.whole(2, 0) / width;
   const Source joined = b.reshape(layer.name() + "_joined", mixed, {1, steps, width});
   layer.give(b.linear(layer.name() + "_out", joined, units > 0 ? units : width));
+  for (const Source& cache : caches) layer.give(swapped(layer, cache));
 }
 
 /// Scores of queries and keys, and sums over the values: inputs are these three, perhaps a mask, and with a cache the
@@ -136,16 +148,12 @@ void products_of_attention(LayerReader& layer) {
     reject({"it takes queries, keys and values by head, found ", layer.shape(i)});
   };
   const Shape query = by_head(0);
-  NetworkNode node = layer.node(OperatorKind::opaque, {1, query[1], query[2], by_head(2)[3]}, "Attention");
-  for (std::size_t i = 1; i < 3; ++i) {
-    Shape all = by_head(i);
-    if (!cached) continue;
-    all[2] += by_head(layer.size() - 3 + i)[2];
-    node.outputs.push_back({all, node.operation.type});
+  std::vector<Shape> caches;
+  for (std::size_t i = 1; cached && i < 3; ++i) {
+    caches.push_back(by_head(i));
+    caches.back()[2] += by_head(layer.size() - 3 + i)[2];
   }
-  const std::size_t outputs = node.outputs.size();
-  const Source first = layer.builder().append(std::move(node));
-  for (std::size_t i = 0; i < outputs; ++i) layer.give({first.node, static_cast<int>(i)});
+  layer.give_opaque("Attention", {1, query[1], query[2], by_head(2)[3]}, {}, caches);
 }
 
 }  // namespace tenshot::nasbench::ncnn

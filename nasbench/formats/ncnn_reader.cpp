@@ -6,6 +6,7 @@
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 
@@ -16,11 +17,6 @@ using ncnn::Blob;
 using ncnn::LayerReader;
 
 constexpr std::int64_t shape_hint_key = 30;
-
-/// Where a layer of products says that it has scales of int8.
-std::int64_t int8_scales_key(const std::string& type) {
-  return type == "Gemm" || type == "MultiHeadAttention" ? 18 : 8;
-}
 
 const std::map<std::string, ncnn::Convert*>& conversions() {
   static const std::map<std::string, ncnn::Convert*> table = by_name<ncnn::Convert*>(
@@ -121,11 +117,11 @@ class NcnnReader {
     LayerReader layer(file, std::move(inputs), builder_);
     const std::size_t before = builder_.network().nodes.size();
     if (file.type == "Input") {
-      layer.give(input(file, layer));
+      for (std::size_t i = 0; i < file.outputs.size(); ++i) layer.give(input(file, layer, i));
     } else if (file.type == "MemoryData") {
       layer.give_constant(dimensions_of(layer, false));
     } else if (is_alias(file.type)) {
-      for (std::size_t i = 0; i < file.outputs.size(); ++i) layer.give_input(0);
+      for (std::size_t i = 0; i < file.outputs.size(); ++i) layer.give_input(std::min(i, layer.size() - 1));
     } else if (const auto known = conversions().find(file.type); known != conversions().end()) {
       if (file.expression) {
         reject({"its parameter ", *file.expression,
@@ -140,13 +136,14 @@ class NcnnReader {
       NetworkNode& node = builder_.edit().nodes[i];
       for (const TensorType& output : node.outputs) require_tensor_size(output.shape);
       require_countable(node.operation);
-      const bool multiplies =
-          node.operation.kind == OperatorKind::convolution || node.operation.kind == OperatorKind::linear;
-      if (multiplies && layer.whole(int8_scales_key(file.type), 0) != 0) node.operation.type = ElementType::int8;
+      const std::int64_t key = file.type == "Gemm" || file.type == "MultiHeadAttention" ? 18 : 8;
+      const int scales = parameter_count(node.operation) > 0 ? layer.whole(key, 0) : 0;  // of int8, or fewer bits
+      if (scales >= 400) node.operation.weight_bits = scales / 100;                      // it multiplies floats
+      if (scales != 0 && scales < 400) node.operation.type = ElementType::int8;
     }
     std::vector<Blob> given = layer.take();
     for (std::size_t i = 0; i < file.outputs.size(); ++i) {
-      if (i >= given.size()) break;  // a second output that nobody may read, as the state of an LSTM
+      if (i >= given.size()) break;  // an output that nobody may read
       if (!blobs_.emplace(file.outputs[i], std::move(given[i])).second) {
         reject({"'", file.outputs[i], "' is given twice"});
       }
@@ -164,11 +161,11 @@ class NcnnReader {
     return shape;
   }
 
-  Source input(const NcnnLayer& file, const LayerReader& layer) {
-    if (file.outputs.size() != 1) reject({"it gives ", file.outputs.size(), " blobs"});
-    const std::string& name = file.outputs.front();
+  /// All blobs of a layer have the size that it says.
+  Source input(const NcnnLayer& file, const LayerReader& layer, std::size_t output) {
+    const std::string& name = file.outputs[output];
     Shape shape = dimensions_of(layer, true);
-    if (shape.size() == 1) shape = hinted_shape(file, 0).value_or(Shape{1, 0, 0, 0});
+    if (shape.size() == 1) shape = hinted_shape(file, output).value_or(Shape{1, 0, 0, 0});
     const bool is_open = std::find(shape.begin(), shape.end(), 0) != shape.end();
     if (const auto given = options_.shapes.find(name); given != options_.shapes.end()) {
       if (given->second.size() < 2 || given->second.size() > 5 || given->second.front() != 1) {
@@ -241,6 +238,21 @@ std::vector<std::filesystem::path> ncnn_weight_files(const std::filesystem::path
   std::error_code error;
   if (!std::filesystem::is_regular_file(path.parent_path() / weights, error)) return {};
   return {weights};
+}
+
+std::optional<std::string> ncnn_weights_problem(const std::filesystem::path& path) {
+  NetworkBuilder builder;
+  double weights = 0;
+  for (const NcnnLayer& layer : read_ncnn_file(path)) {
+    const bool is_conv = layer.type.find("onvolution") != std::string::npos;
+    if (is_conv || layer.type == "InnerProduct") weights += LayerReader(layer, {}, builder).real(is_conv ? 6 : 2, 0);
+  }
+  for (const std::filesystem::path& file : ncnn_weight_files(path)) {
+    if (static_cast<double>(std::filesystem::file_size(path.parent_path() / file)) >= weights / 2) continue;
+    return "'" + file.string() + "' is cut short: its layers have " + decimals(weights, 0) +
+           " weights, of half a byte each at the least";
+  }
+  return std::nullopt;
 }
 
 }  // namespace tenshot::nasbench

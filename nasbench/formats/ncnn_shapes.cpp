@@ -183,9 +183,10 @@ void crop(LayerReader& layer) {
     const std::int64_t start = starts[i] == dropped ? 0 : place(starts[i]), end = open ? extent : place(ends[i]);
     parts.push_back({axis, {start, end - start}});
   }
-  constexpr std::array<std::array<std::int64_t, 3>, 3> keys = {{{0, 3, 6}, {1, 4, 7}, {2, 5, 8}}};  // w, h, c
+  constexpr std::array<std::array<std::int64_t, 3>, 4> keys = {
+      {{0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {13, 14, 15}}};  // of the width, the height, the channels and the depth
   for (std::size_t i = 0; starts.empty() && i < keys.size() && i + 1 < from.size(); ++i) {
-    const std::size_t axis = i == 2 ? 1 : from.size() - 1 - i;
+    const std::size_t axis = i >= 2 ? i - 1 : from.size() - 1 - i;
     const std::int64_t start = layer.whole(keys[i][0], 0);
     std::int64_t length = layer.whole(keys[i][1], 0);
     if (layer.size() > 1 && layer.shape(1).size() == from.size()) length = layer.shape(1)[axis];

@@ -24,7 +24,7 @@ void padding(LayerReader& layer) {
   };
   set(rank - 1, layer.whole(2, 0), layer.whole(3, 0));
   if (rank > 2) set(rank - 2, layer.whole(0, 0), layer.whole(1, 0));
-  if (rank > 3) set(1, layer.whole(7, 0), layer.whole(8, 0));
+  if (rank > 3) set(rank - 3, layer.whole(7, 0), layer.whole(8, 0));  // channels, or the depth of a volume
   require_tensor_size(shape);
   node.outputs[0].shape = shape;
   append(layer, std::move(node));

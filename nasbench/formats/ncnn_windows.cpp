@@ -178,6 +178,8 @@ void pad_behind(WindowOptions& window, const Shape& image) {
 }  // namespace
 
 void convolution(LayerReader& layer) {
+  const bool of_vector = layer.shape().size() == 2 && layer.type() == "Convolution" && layer.whole(1, 0) == 1;
+  if (of_vector && layer.whole(6, 0) != 0) return inner_product(layer);  // as ncnn does
   const Source image = as_image(layer);
   const Shape shape = layer.builder().type(image).shape, weights = weights_read(layer, 19);
   const ConvolutionOptions options = convolution_options(layer, shape, weights);

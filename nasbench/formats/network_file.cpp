@@ -27,7 +27,7 @@ const std::vector<NetworkFormat>& network_formats() {
   static const std::vector<NetworkFormat> formats = {
       {".onnx", "ONNX", read_onnx, external_data_files, external_data_problem},
       {".tflite", "TensorFlow Lite", read_tflite, no_files, no_problem},
-      {".param", "ncnn", read_ncnn, ncnn_weight_files, no_problem}};
+      {".param", "ncnn", read_ncnn, ncnn_weight_files, ncnn_weights_problem}};
   return formats;
 }
 

@@ -50,12 +50,9 @@ Network read_network_file(const std::filesystem::path& file, const NetworkReadOp
 /// - Constants that shapes, axes and paddings are made of are read; computations of shapes take what the file says.
 /// - Where an input leaves more open than its batch, the options have to say its shape, in the order of the file. The
 ///   shapes of what is computed from it are worked out; an operator of which nobody can say it is refused.
-/// - An operator that is unknown, recurrent, custom or of control flow is opaque: it has a name, shapes and weights. Of
-///   a Call, an If or a While those are the weights of the subgraphs that it runs, not of those that they run again.
+/// - An operator that is unknown, recurrent or custom is opaque: it has a name, shapes and weights.
 ///
-/// Throws FileError where the file cannot be read, FormatError or InputError, one line that names the file and the
-/// operator or input, where it is of another kind, damaged, contradicts itself, or leaves a dimension open that the
-/// options do not say.
+/// Throws as NetworkFormat::read; the line names the operator or input.
 Network read_tflite(const std::filesystem::path& path, const NetworkReadOptions& options = {});
 
 /// The network in an ncnn `.param` file: what is computed, without the weights of its `.bin`. Most layers that ncnn
@@ -66,11 +63,13 @@ Network read_tflite(const std::filesystem::path& path, const NetworkReadOptions&
 /// A layer of another type is opaque, with the shape that the file says (ncnnoptimize writes the shapes of all blobs);
 /// without one it is refused.
 ///
-/// Throws FileError, and FormatError or InputError, one line that names the file, the line and the layer, where it is
-/// of another kind, cut short, contradicts itself, or has an input whose size neither the file nor the options say.
+/// Throws as NetworkFormat::read, also where it contradicts itself; the line names that of the file, and the layer.
 Network read_ncnn(const std::filesystem::path& path, const NetworkReadOptions& options = {});
 
 /// The `.bin` of the same name, where it is there: benchncnn measures without.
 std::vector<std::filesystem::path> ncnn_weight_files(const std::filesystem::path& path);
+
+/// That the `.bin` is shorter than the weights that its layers say, of four bits each at the least.
+std::optional<std::string> ncnn_weights_problem(const std::filesystem::path& path);
 
 }  // namespace tenshot::nasbench

@@ -22,24 +22,25 @@ constexpr std::int32_t placeholder = 127;  // BuiltinOperator: larger codes are 
 
 /// Fields by their number in the schema.
 namespace field {
-constexpr int model_version = 0, model_codes = 1, model_subgraphs = 2, model_buffers = 4;
+constexpr int model_version = 0, model_codes = 1, model_subgraphs = 2, model_buffers = 4, model_signatures = 7;
 constexpr int graph_tensors = 0, graph_inputs = 1, graph_outputs = 2, graph_operators = 3;
 constexpr int tensor_shape = 0, tensor_type = 1, tensor_buffer = 2, tensor_name = 3, tensor_variable = 5,
               tensor_signature = 7;
 constexpr int buffer_data = 0, buffer_offset = 1, buffer_size = 2;
 constexpr int code_old = 0, code_custom = 1, code_builtin = 3;
 constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, operator_options = 4,
-              operator_options_2 = 13;
+              operator_options_2 = 12;
 }  // namespace field
 
 /// The element type of a TensorType, in the schema's order: float32, float16, int32, uint8, int64, string, bool, int16,
-/// complex64, int8, float64, complex128, uint64, resource, variant, uint32, uint16, int4, bfloat16; a newer one counts
-/// as int32.
+/// complex64, int8, float64, complex128, uint64, resource, variant, uint32, uint16, int4, bfloat16; then int2 and
+/// uint4. A newer one counts as int32.
 ElementType element_type(int type) {
   using T = ElementType;
   constexpr std::array<ElementType, 19> types = {
       T::float32, T::float16, T::int32, T::uint8, T::int64, T::int32, T::boolean, T::int16, T::float64, T::int8,
       T::float64, T::float64, T::int64, T::int32, T::int32, T::int32, T::int16,   T::int8,  T::bfloat16};
+  if (type == 19 || type == 20) return T::int8;
   return type >= 0 && type < static_cast<int>(types.size()) ? types[static_cast<std::size_t>(type)] : T::int32;
 }
 
@@ -122,6 +123,9 @@ class Reader {
     read_operators(model, graph, places, 0);
     file_.inputs = tensors_of(graph, field::graph_inputs, places);
     file_.outputs = tensors_of(graph, field::graph_outputs, places);
+    if (model.vector(field::model_signatures, 4).length > 1) {
+      file_.remarks.push_back("it has several signatures: what the first subgraph computes is counted, and no other");
+    }
     return std::move(file_);
   }
 
@@ -168,11 +172,11 @@ class Reader {
     tensor.file_type = from.number<std::int8_t>(field::tensor_type);
     tensor.type = element_type(tensor.file_type);
     const auto buffer = from.number<std::uint32_t>(field::tensor_buffer);
-    const bool variable = from.number<std::uint8_t>(field::tensor_variable) != 0;
+    tensor.variable = from.number<std::uint8_t>(field::tensor_variable) != 0;
     if (buffer > 0 && buffer >= buffers.length) {
       reject({"damaged: tensor '", tensor.name, "' has buffer ", buffer, " of ", buffers.length});
     }
-    if (buffer > 0 && !variable) read_data(model.element(buffers, buffer), tensor);
+    if (buffer > 0 && !tensor.variable) read_data(model.element(buffers, buffer), tensor);
     return tensor;
   }
 

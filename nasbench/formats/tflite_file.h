@@ -21,7 +21,8 @@ struct TfliteTensor {
   Shape signature;  ///< −1 where it is open; empty where nothing is
   ElementType type = ElementType::float32;
   bool has_data = false;
-  FlatVector data;  ///< bytes of a constant
+  bool variable = false;  ///< a state, which an operator may write
+  FlatVector data;        ///< bytes of a constant
   int file_type = 0;
 };
 

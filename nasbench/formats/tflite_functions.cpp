@@ -283,16 +283,19 @@ void matrix_product(Operation& op) {
                        element_count(op.shape(1)) > op.shape(1).back() * op.shape(1)[op.shape(1).size() - 2];
   if (op.is_constant(0) || several) return opaque(op);
   if (op.shape().empty()) throw FormatError("it multiplies a scalar");
-  const Source left = op.flag(0) ? swapped(op, op.source(0), "_left") : op.source(0);
-  if (op.is_computed(1)) {
-    const Source right = op.flag(1) ? swapped(op, op.source(1), "_right") : op.source(1);
-    return op.give(op.builder().matrix_product(op.name(), left, right));
-  }
+  const auto factor = [&](std::size_t i, const char* part) {  // an image in the order of the file
+    const Source x =
+        op.input(i).image ? op.builder().reshape(op.name() + "_rows", op.source(i), op.file_shape(i)) : op.source(i);
+    return op.flag(static_cast<int>(i)) ? swapped(op, x, part) : x;
+  };
+  const auto give = [&op](const Source& x) { return op.output().image ? op.give_reshaped(x) : op.give(x); };
+  const Source left = factor(0, "_left");
+  if (op.is_computed(1)) return give(op.builder().matrix_product(op.name(), left, factor(1, "_right")));
   const Shape& weights = op.shape(1);
   if (weights.size() < 2) reject({"its weights have the shape ", weights});
   const std::int64_t inner = weights[weights.size() - (op.flag(1) ? 1 : 2)];
   if (op.builder().type(left).shape.back() != inner) reject({"weights of ", weights, " do not fit ", op.shape()});
-  op.give(op.builder().linear(op.name(), left, weights[weights.size() - (op.flag(1) ? 2 : 1)], false));
+  give(op.builder().linear(op.name(), left, weights[weights.size() - (op.flag(1) ? 2 : 1)], false));
 }
 
 }  // namespace tenshot::nasbench::tflite

@@ -69,9 +69,8 @@ Shapes reshaped(const Operation& op) {
   return one(*shape);
 }
 
-Shapes reduced(const Operation& op, bool keeps) {
-  const std::optional<Numbers> axes = op.few_numbers(1);
-  if (!axes) return std::nullopt;
+Shapes reduced(const Operation& op, const std::optional<Numbers>& axes, bool keeps) {
+  if (!axes || axes->empty()) return std::nullopt;
   Shape shape = op.file_shape();
   std::vector<bool> dropped(shape.size(), false);
   for (const std::int64_t axis : *axes) dropped[front_axis(axis, shape.size())] = true;
@@ -90,6 +89,15 @@ Shapes joined(const Operation& op) {
     if (op.file_shape(i).size() != shape.size()) throw FormatError("its inputs have different numbers of dimensions");
     shape[axis] += op.file_shape(i)[axis];
   }
+  return one(shape);
+}
+
+/// With a dimension of one number at the axis that input 1 says.
+Shapes expanded(const Operation& op) {
+  const std::optional<Numbers> axis = op.few_numbers(1);
+  Shape shape = op.file_shape();
+  if (!axis || axis->size() != 1) return std::nullopt;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(front_axis(axis->front(), shape.size() + 1)), 1);
   return one(shape);
 }
 
@@ -196,11 +204,13 @@ std::optional<std::vector<Shape>> inferred_shapes(const Operation& op) {
   if (rule->convert == resize) return resized(op);
   if (rule->convert == fully_connected) return weighed(op);
   if (rule->convert == pair) return broadcast(op);
-  if (rule->convert == reduce) return reduced(op, op.flag(0));
+  if (rule->convert == reduce) return reduced(op, op.few_numbers(1), op.flag(0));
   switch (op.code()) {
     case code::split: return parts(op);
     case code::reshape: return reshaped(op);
-    case code::arg_max: return reduced(op, false);
+    case code::expand_dims: return expanded(op);
+    case code::squeeze: return reduced(op, op.list(0), false);
+    case code::arg_max: return reduced(op, op.few_numbers(1), false);
     case code::space_to_depth:
     case code::depth_to_space: return in_blocks(op);
     case code::transpose_conv: return op.few_numbers(0) ? one(op.numbers(0)) : std::nullopt;

@@ -51,7 +51,7 @@ constexpr std::array<Row, 26> rows = {{
     {opaque, Layout::images, "5 DepthToSpace 12 LpPool 13 LRN 26 SpaceToDepth 37 BatchToSpace 38 SpaceToBatch"},
     {opaque, Layout::alike, "11 LpNormalization 69 Tile 118 If 128 CumSum 130 Expand"},
     {opaque, Layout::any, "7 Gather 48 TopK 56 ArgMax 79 ArgMin 85 OneHot 107 GatherND 109 NonZero"},
-    {opaque, Layout::any, "120 NonMaxSuppression 121 NonMaxSuppression"},
+    {opaque, Layout::any, "120 NonMaxSuppression 121 NonMaxSuppression 143 ReadVariable"},
 }};
 
 std::map<std::int32_t, Rule> all_rules() {
@@ -146,6 +146,7 @@ ElementType Operation::output_type(std::size_t i) const {
 
 bool Operation::is_trained(std::size_t i) const {
   if (!is_constant(i) || !inputs_[i]->stored || element_count(inputs_[i]->shape) < 2) return false;
+  if (const Rule* rule = rule_of(op_.code, op_.custom); rule != nullptr && rule->convert == recurrent) return true;
   const ElementType type = file_.tensors[static_cast<std::size_t>(op_.inputs[i])].type;
   return type != ElementType::int64 && type != ElementType::int32 && type != ElementType::boolean;
 }

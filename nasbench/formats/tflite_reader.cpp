@@ -93,9 +93,10 @@ class TfliteReader {
       value.shape = from.shape;
       require_constant_size(from);
       if (from.has_data) {
-        constexpr int int4 = 17;
+        constexpr int int4 = 17, int2 = 19, uint4 = 20;
+        const int type = from.file_type;
         value.tensor = &from;
-        value.bits = from.file_type == int4 ? 4 : 8 * byte_size(from.type);
+        value.bits = type == int4 || type == uint4 ? 4 : type == int2 ? 2 : 8 * byte_size(from.type);
         value.origins = {{"byte " + std::to_string(from.data.place), element_count(from.shape)}};
       }
       values_[i] = std::move(value);
@@ -231,15 +232,19 @@ class TfliteReader {
   }
 
   void read_operator(const TfliteOperator& op, const std::string& name) {
+    const Rule* rule = tflite::rule_of(op.code, op.custom);
+    const bool keeps_states = rule == nullptr || rule->convert == tflite::recurrent;
+    const std::size_t before = builder_.network().nodes.size();
     std::vector<const Value*> inputs;
-    bool constant = true;
+    bool constant = op.code != code::read_variable;
     for (const std::int32_t input : op.inputs) {
       if (input < 0) {
         inputs.push_back(nullptr);
         continue;
       }
-      const std::optional<Value>& value = values_[static_cast<std::size_t>(input)];
+      std::optional<Value>& value = values_[static_cast<std::size_t>(input)];
       if (!value) reject({"nothing before it gives '", tensor(input).name, "'"});
+      if (tensor(input).variable && value->constant && !keeps_states) value = state(input);
       inputs.push_back(&*value);
       constant = constant && value->constant;
     }
@@ -248,9 +253,7 @@ class TfliteReader {
     if (hands_on && inputs[0] != nullptr) return set(op.outputs.front(), *inputs[0]);
     if (op.code == code::branch) return read_choice(op, name, inputs);
     const std::vector<Value> outputs = expected_outputs(op, name, inputs);
-    const std::size_t before = builder_.network().nodes.size();
     Operation operation(file_, op, name, inputs, outputs, builder_);
-    const Rule* rule = tflite::rule_of(op.code, op.custom);
     (rule == nullptr ? tflite::opaque : rule->convert)(operation);
     for (std::size_t i = before; i < builder_.network().nodes.size(); ++i) {
       NetworkNode& node = builder_.edit().nodes[i];
@@ -265,6 +268,14 @@ class TfliteReader {
       require_as_said(op.outputs[i], value, outputs[i]);
       set(op.outputs[i], std::move(value));
     }
+  }
+
+  /// A state as an operator reads it that is no recurrent one.
+  Value state(std::int32_t i) {
+    Value value = computed(i, tensor(i).shape);
+    value.source =
+        builder_.append(builder_.node(OperatorKind::opaque, tensor(i).name, {}, value.shape, "ReadVariable"));
+    return value;
   }
 
   /// The output of the branch that computes more; what is not read is no part of the network.
@@ -293,7 +304,10 @@ class TfliteReader {
       for (const Value* input : inputs) {
         if (input == nullptr || !input->stored) continue;
         value.stored = true;
-        value.origins.insert(value.origins.end(), input->origins.begin(), input->origins.end());
+        for (const StoredTensor& origin : input->origins) {  // of a loop's counter the step is one in every iteration
+          const auto is_same = [&](const StoredTensor& known) { return known.name == origin.name; };
+          if (std::none_of(value.origins.begin(), value.origins.end(), is_same)) value.origins.push_back(origin);
+        }
         if (value.bits == 0) value.bits = input->bits;
       }
       const bool fits = numbers && static_cast<std::int64_t>(numbers->size()) == element_count(value.shape);

@@ -61,7 +61,8 @@ std::int64_t of_transposed_convolution(const Specification& s) {
 /// outputs): it is directions × outputs × units. An initial state, directions × batch × outputs, may look alike only
 /// where nothing is projected.
 bool is_projection(const Shape& matrix, const Shape& recurrent) {
-  return matrix[1] == recurrent[2] && 4 * matrix[2] == recurrent[1] && matrix[1] != matrix[2];
+  const bool has_units = 4 * matrix[2] == recurrent[1] || 3 * matrix[2] == recurrent[1];  // of coupled gates three
+  return matrix[1] == recurrent[2] && has_units && matrix[1] != matrix[2];
 }
 
 /// Directions × gates × (input or hidden) numbers for each of two matrices, constant or computed, and those of a

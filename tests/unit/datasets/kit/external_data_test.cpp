@@ -94,16 +94,17 @@ TEST(Kit, ShortWeightsAreSaidBeforeAnythingIsWritten) {
 
 const std::string small_param =
     "7767517\n2 2\nInput data 0 1 data 0=8 1=8 2=3\nConvolution c 1 1 data y 0=4 1=3 4=1 6=108\n";
+const std::string small_weights(4 * 108, 'w');
 
 TEST(Kit, NetworksOfOtherFormats_AreWhatTheBoardRuns) {
   const TemporaryFolder folder;
   write_file_quickly(folder.path() / "kit-ncnn.param", small_param);
-  write_file_quickly(folder.path() / "kit-ncnn.bin", "weights");
+  write_file_quickly(folder.path() / "kit-ncnn.bin", small_weights);
   const KitRequest request = kit_of(folder.path() / "kit-ncnn.param");
   write_kit(folder.path() / "kit", request);
   for (const char* copy : {"kit/models/arch_01", "kit/converted/arch_01"}) {
     EXPECT_EQ(read_file(folder.path() / (std::string(copy) + ".param")), small_param);
-    EXPECT_EQ(read_file(folder.path() / (std::string(copy) + ".bin")), "weights");
+    EXPECT_EQ(read_file(folder.path() / (std::string(copy) + ".bin")), small_weights);
   }
   EXPECT_NE(read_file(folder.path() / "kit/models.tsv").find("models/arch_01.param"), std::string::npos);
   EXPECT_NE(read_file(folder.path() / "kit/converted.tsv").find("converted/arch_01.param"), std::string::npos);
@@ -118,7 +119,7 @@ TEST(Kit, NetworksWithoutWeightsAndOfTwoFormats_AreRefused) {
   write_file_quickly(folder.path() / "kit-alone.param", small_param);
   KitRequest request = kit_of(folder.path() / "kit-alone.param");
   EXPECT_NE(message_of([&] { write_kit(folder.path() / "kit", request); }).find("kit-alone.bin"), std::string::npos);
-  write_file_quickly(folder.path() / "kit-alone.bin", "weights");
+  write_file_quickly(folder.path() / "kit-alone.bin", small_weights);
   write_model_with_external_weights(folder.path() / "kit-beside.onnx", "weights.data");
   request.architectures.push_back(read_networks(folder.path() / "kit-beside.onnx").front());
   EXPECT_NE(message_of([&] { write_kit(folder.path() / "kit", request); }).find("two formats"), std::string::npos);

@@ -133,11 +133,28 @@ class FlatWriter {
 /// A TensorFlow Lite model of one subgraph, operator by operator.
 class TfliteModel {
  public:
-  enum Type : std::int8_t { float32 = 0, float16 = 1, int32 = 2, uint8 = 3, int64 = 4, int8 = 9 };
+  enum Type : std::int8_t {
+    float32 = 0,
+    float16 = 1,
+    int32 = 2,
+    uint8 = 3,
+    int64 = 4,
+    int8 = 9,
+    int4 = 17,
+    int2 = 19,
+    uint4 = 20
+  };
 
   int tensor(const std::string& name, const std::vector<std::int32_t>& shape, Type type = float32,
              const std::vector<std::int32_t>& signature = {}) {
     return add(name, shape, type, 0, signature);
+  }
+
+  /// What an operator may write, and keeps for the next run.
+  int state(const std::string& name, const std::vector<std::int32_t>& shape) {
+    const int index = add(name, shape, float32, 0, {});
+    tensors_.back()->fields[5] = small(1);
+    return index;
   }
 
   /// Weights: zeros.
@@ -177,7 +194,7 @@ class TfliteModel {
                                      {1, flat_numbers(inputs)},
                                      {2, flat_numbers(outputs)},
                                      {4, flat_table(options)},
-                                     {13, flat_table(std::move(options))}}));
+                                     {12, flat_table(std::move(options))}}));
   }
 
   /// A further subgraph, which an operator may run: the first is number 1. `make` adds its operators and returns its
@@ -216,9 +233,10 @@ class TfliteModel {
     });
   }
 
-  /// With so many more tensors of one shape, which stands in the file once.
+  /// With so many more tensors of one shape, which stands in the file once, and so many signatures.
   std::string bytes(const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs,
-                    const std::shared_ptr<FlatPart>& shape = nullptr, std::size_t more = 0) const {
+                    const std::shared_ptr<FlatPart>& shape = nullptr, std::size_t more = 0,
+                    std::size_t signatures = 0) const {
     std::vector<std::shared_ptr<FlatPart>> tensors = tensors_;
     if (more > 0) tensors.insert(tensors.end(), more, flat_table({{0, shape}}));
     const auto graph = flat_table({{0, flat_tables(tensors)},
@@ -230,7 +248,8 @@ class TfliteModel {
     const auto model = flat_table({{0, little_endian(std::uint32_t{3})},
                                    {1, flat_tables(codes_)},
                                    {2, flat_tables(graphs)},
-                                   {4, flat_tables(buffers_)}});
+                                   {4, flat_tables(buffers_)},
+                                   {7, flat_tables({signatures, flat_table({{2, flat_text("run")}})})}});
     return FlatWriter().file(*model, "TFL3");
   }
 

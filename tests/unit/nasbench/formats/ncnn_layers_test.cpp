@@ -134,5 +134,55 @@ TEST(NcnnLayers, ADeformableConvolution_HasTheProductsOfAPlainOne) {
   EXPECT_EQ(multiply_adds(network), 5 * 8 * 6 * 4 * 9);
 }
 
+TEST(NcnnLayers, APointwiseConvolutionOfAVector_IsAProduct) {
+  const Network network = network_of(
+      image, {"Split s 1 2 x a b", "Pooling p 1 1 a g 0=1 4=1", "Convolution c 1 1 g k 0=5 1=1 5=1 6=20 9=4"});
+  EXPECT_EQ(lines(network), (Lines{"global_pool 1x4x8x6 -> 1x4 float32", "linear bias 1x4 -> 1x5 float32",
+                                   "activation sigmoid 1x5 -> 1x5 float32"}));
+  EXPECT_THROW(network_of("0=4", {"Convolution c 1 1 x y 0=5 1=1 6=21"}), FormatError);
+  EXPECT_THROW(network_of("0=4", {"Convolution c 1 1 x y 0=5 1=3 6=180"}), FormatError);
+}
+
+TEST(NcnnLayers, PaddingAndCropOfAVolume_HaveTheDepth) {
+  EXPECT_EQ(lines(network_of(volume, {"Padding p 1 1 x y 0=1 1=1 2=1 3=1 7=2 8=1"})),
+            Lines{"pad 1x3x4x8x8 -> 1x3x7x10x10 float32"});
+  EXPECT_EQ(lines(network_of(image, {"Padding p 1 1 x y 7=2 8=1"})), Lines{"pad 1x4x8x6 -> 1x7x8x6 float32"});
+  EXPECT_EQ(lines(network_of(volume, {"Crop c 1 1 x y 2=1 3=8 4=8 5=2 13=1 14=-233 15=1"})),
+            Lines{"split slice 1x3x4x8x8 -> 1x2x2x8x8 float32"});
+}
+
+TEST(NcnnLayers, StatesOfRecurrentLayers_CanBeRead) {
+  for (const auto& [layer, weights] : std::vector<std::pair<std::string, int>>{{"LSTM", 4}, {"GRU", 3}, {"RNN", 1}}) {
+    const std::string size = " 0=5 1=" + std::to_string(weights * 30) + " 2=2";
+    const Network network = network_of("0=6 1=8", {layer + " l 1 2 x y h" + size, "ReLU r 1 1 h z"});
+    EXPECT_EQ(lines(network).back(), "activation relu 1x2x5 -> 1x2x5 float32");
+  }
+  const Network projected = network_of("0=6 1=8", {"LSTM l 1 3 x y h c 0=5 1=192 3=8", "ReLU r 1 1 c z"});
+  EXPECT_EQ(lines(projected).back(), "activation relu 1x1x8 -> 1x1x8 float32");
+}
+
+TEST(NcnnLayers, AttentionWithACache_TakesThePastWithItsOwnKeys) {
+  const Lines caches = {"Input k 0 1 k 0=10 1=32", "Input v 0 1 v 0=10 1=32"};
+  const Network own = network_of("0=32 1=2", {caches[0], caches[1], "Input m 0 1 m 0=12 1=2",
+                                              "MultiHeadAttention a 4 3 x m k v y nk nv 0=32 1=4 2=1024 5=1 7=1"});
+  EXPECT_EQ(multiply_adds(own), 2 * (4 * 1024 + 2 * 12 * 32));
+  EXPECT_EQ(parameter_count(own), 4 * (1024 + 32));
+  ASSERT_EQ(own.outputs.size(), 3U);
+  EXPECT_EQ(tensor_type(own, own.outputs[0]).shape, (Shape{1, 2, 32}));
+  EXPECT_EQ(tensor_type(own, own.outputs[2]).shape, (Shape{1, 32, 12}));
+  const Network others = network_of("0=32 1=2", {caches[0], caches[1], "Input o 0 1 o 0=32 1=10",
+                                                 "MultiHeadAttention a 4 3 x o k v y nk nv 0=32 1=4 2=1024 7=1"});
+  EXPECT_EQ(multiply_adds(others), 2 * (2 * 1024 + 2 * 10 * 32)) << "all keys and values are in the cache";
+  EXPECT_THROW(network_of("0=32 1=2", {caches[0], "MultiHeadAttention a 2 1 x k y 0=32 1=4 2=1024 7=1"}), FormatError);
+}
+
+TEST(NcnnLayers, AGemmThatAddsNothing_HasItsMatrixAlone) {
+  const std::string gemm = "Gemm g 1 1 x y 3=1 5=1 6=1 8=10 9=6 10=";
+  EXPECT_EQ(parameter_count(network_of("0=6 1=8", {gemm + "-1"})), 60);
+  EXPECT_EQ(parameter_count(network_of("0=6 1=8", {gemm + "4"})), 70);
+  EXPECT_EQ(lines(network_of("0=6 1=8", {gemm + "-1 18=600"})),
+            Lines{"linear 1x8x6 -> 1x8x10 weights of 6 bits float32"});
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench

@@ -107,6 +107,8 @@ TEST(NcnnReader, QuantisedLayers_ComputeInBytes) {
                          3),
             (Lines{"convolution 1x4x8x6 -> 1x2x8x6 int8", "activation relu 1x2x8x6 -> 1x2x8x6 float32",
                    "global_pool 1x2x8x6 -> 1x2 float32", "linear 1x2 -> 1x3 int8"}));
+  EXPECT_EQ(operators_of("Reshape r 1 1 x t 0=6 1=32\nGRU g 1 1 t y 0=5 1=90 8=2", 2).back(),
+            "opaque GRU 1x32x6 -> 1x32x5 constant 1x15x6 constant 1x15x5 constant 1x20 int8");
 }
 
 TEST(NcnnReader, ConvolutionsOfVolumes_HaveOnnxsNameAndWeights) {
@@ -218,7 +220,8 @@ TEST(NcnnReader, WhatIsCutShortOrContradictsItself_IsRefusedWithItsLine) {
 TEST(NcnnReader, ExpressionsOfSizes_AreRefusedByTheirParameter) {
   const std::string head = "7767517\n2 2\nInput x 0 1 x 0=6 1=8 2=4\n";
   for (const char* layer : {"Reshape r 1 1 x y 6=*(0w,2),-1", "Crop c 1 1 x y 19=1 20=0h 21=0",
-                            "Interp i 1 1 x y 0=2 9=\"*(0w,2),*(0h,2)\""}) {
+                            "Interp i 1 1 x y 0=2 9=\"*(0w,2),*(0h,2)\"", "Interp i 1 1 x y 0=2 9=ceil(*(0w,2)),2",
+                            "Interp i 1 1 x y 0=2 9=\"round(*(0w,2)),8\"", "Reshape r 1 1 x y 6=\"64,1w\""}) {
     EXPECT_NE(refusal(head + layer).find("is an expression of the sizes of its inputs"), std::string::npos) << layer;
   }
   EXPECT_EQ(operators_of("Clip c 1 1 x y 0=0.000000e+00 1=6.000000e+00", 1),
@@ -253,6 +256,36 @@ TEST(NcnnReader, ProductsOfAttention_TakeThePastWithTheKeys) {
   EXPECT_EQ(multiply_adds(cached), 6 * 5 * (7 + 9) * (4 + 8));
   ASSERT_EQ(cached.outputs.size(), 3U);
   EXPECT_EQ(tensor_type(cached, cached.outputs[2]).shape, (Shape{1, 2, 16, 8}));
+}
+
+TEST(NcnnReader, ALayerOfSeveralBlobs_GivesAll) {
+  const Network network =
+      read_text("7767517\n3 4\nInput kv 0 2 a b 0=6 1=5\nNoop n 2 2 a b c d\nMatMul m 2 1 c d y 0=1");
+  EXPECT_EQ(lines(network), (Lines{"transpose 1x5x6 -> 1x6x5 float32", "matrix_product 1x5x6 1x6x5 -> 1x5x5 float32"}));
+  ASSERT_EQ(network.inputs.size(), 2U);
+  EXPECT_EQ(network.inputs[1].name, "b");
+  EXPECT_EQ(network.nodes[0].inputs[0], (Source{-1, 1}));
+}
+
+TEST(NcnnReader, ANetworkOfPnnx_IsCalledThat) {
+  const std::string message =
+      refusal("7767517\n2 1\npnnx.Input i 0 1 0 #0=(1,3,8,8)f32\nnn.Conv2d c 1 1 0 1 bias=True\n");
+  EXPECT_NE(message.find("line 3: a network of pnnx"), std::string::npos) << message;
+}
+
+TEST(NcnnReader, WeightsThatAreShorterThanTheLayersSay_AreAProblem) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "net.param", weights = folder.path() / "net.bin";
+  write_file_quickly(
+      file, "7767517\n3 3\nInput x 0 1 x\nConvolution c 1 1 x y 0=10 1=1 6=40\nInnerProduct f 1 1 y z 0=2 2=20\n");
+  const NetworkFormat& format = network_format(file);
+  EXPECT_FALSE(format.weights_problem(file)) << "a network is measured without weights as well";
+  write_file_quickly(weights, std::string(30, '\0'));
+  EXPECT_FALSE(format.weights_problem(file)) << "they may have four bits each";
+  write_file_quickly(weights, std::string(29, '\0'));
+  const std::optional<std::string> problem = format.weights_problem(file);
+  ASSERT_TRUE(problem);
+  EXPECT_NE(problem->find("'net.bin' is cut short: its layers have 60 weights"), std::string::npos) << *problem;
 }
 
 }  // namespace

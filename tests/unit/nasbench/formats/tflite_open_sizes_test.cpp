@@ -108,6 +108,22 @@ TEST(TfliteOpenSizes, OtherOperators_HaveTheirSizes) {
             (std::vector<std::string>{"reshape 1x8x10x4 -> 80x4 float32", "linear 80x4 -> 80x3 float32"}));
 }
 
+TEST(TfliteOpenSizes, DimensionsOfOne_ComeAndGo) {
+  Model model;
+  const int x = model.tensor("x", {1, 1, 4}, Model::float32, {1, -1, 4});
+  const int row = model.tensor("row", {1, 1, 1, 4}, Model::float32, {1, 1, -1, 4});
+  const int y = model.tensor("y", {1, 1, 4}, Model::float32, {1, -1, 4});
+  const int positive = model.tensor("positive", {1, 1, 1, 4}, Model::float32, {1, 1, -1, 4});
+  model.node(70, {x, model.number("axis", 1)}, {row});
+  model.node(19, {row}, {positive});
+  model.node(43, {positive}, {y}, {{0, flat_numbers(std::vector<std::int32_t>{-3})}});
+  NetworkReadOptions options;
+  options.shapes = {{"x", {1, 7, 4}}};
+  EXPECT_EQ(lines(read_tflite_bytes(model.bytes({x}, {y}), options)),
+            (std::vector<std::string>{"reshape 1x7x4 -> 1x1x7x4 float32", "activation relu 1x1x7x4 -> 1x1x7x4 float32",
+                                      "reshape 1x1x7x4 -> 1x7x4 float32"}));
+}
+
 TEST(TfliteOpenSizes, WithoutAShape_AreRefusedWithTheWayOut) {
   OpenImage model(4);
   const int output = model.open("output", {1, -1, -1, 2});

@@ -110,6 +110,18 @@ TEST(TfliteReader, ReshapesBetweenImagesAndRows_KeepBothInTheirOrder) {
                 "convolution 1x4x1x1 -> 1x4x1x1 float32", "multiply 1x4x8x8 1x4x1x1 -> 1x4x8x8 float32"}));
 }
 
+TEST(TfliteReader, AProductOfImages_IsOneOfTheirRows) {
+  Model model;
+  const int x = model.tensor("x", {1, 8, 6, 4}), image = model.tensor("image", {1, 8, 6, 4});
+  const int product = model.tensor("product", {1, 8, 6, 6}), y = model.tensor("y", {1, 8, 6, 3});
+  model.node(3, {x, model.weights("w", {4, 1, 1, 4})}, {image}, convolution_options(0, 1, 0));
+  model.node(126, {image, image}, {product}, {{1, Model::small(1)}});
+  model.node(3, {product, model.weights("v", {3, 1, 1, 6})}, {y}, convolution_options(0, 1, 0));
+  const Network network = read_tflite_bytes(model.bytes({x}, {y}));
+  EXPECT_EQ(multiply_adds(network), 48 * 4 * 4 + 8 * 6 * 6 * 4 + 48 * 6 * 3);
+  EXPECT_EQ(tensor_type(network, network.outputs.at(0)).shape, (Shape{1, 3, 8, 6}));
+}
+
 TEST(TfliteReader, QuantisedOperators_ComputeInBytes) {
   Model model;
   const int image = model.tensor("image", {1, 8, 8, 4});

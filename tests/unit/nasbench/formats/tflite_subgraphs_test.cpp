@@ -69,6 +69,39 @@ TEST(TfliteReader, OfTwoBranchesTheOneThatComputesMoreCounts) {
   EXPECT_NE(tflite_refusal(other.bytes({condition, x}, {y})).find("its branches give 3x4 and 3x8"), std::string::npos);
 }
 
+TEST(TfliteReader, WhatIsComputedFromAState_Counts) {
+  constexpr int add = 0, fully_connected = 9, handle = 142, read = 143;
+  for (const bool resource : {true, false}) {
+    Model model;
+    const int x = model.tensor("x", {3, 4}), y = model.tensor("y", {3, 4});
+    const int kept = resource ? model.tensor("kept", {3, 4}) : model.state("kept", {3, 4});
+    if (resource) {
+      const int variable = model.tensor("variable", {});
+      model.node(handle, {}, {variable});
+      model.node(read, {variable}, {kept});
+    }
+    const int weighed = model.tensor("weighed", {3, 4});
+    model.node(fully_connected, {kept, model.weights("w", {4, 4}), -1}, {weighed});
+    model.node(add, {x, weighed}, {y});
+    const Network network = read_tflite_bytes(model.bytes({x}, {y}));
+    EXPECT_EQ(lines(network), (std::vector<std::string>{"opaque ReadVariable  -> 3x4 float32",
+                                                        "linear 3x4 -> 3x4 float32", "add 3x4 3x4 -> 3x4 float32"}))
+        << resource;
+    EXPECT_EQ(parameter_count(network), 4 * 4);
+    EXPECT_EQ(network.inputs.size(), 1U);
+  }
+}
+
+TEST(TfliteReader, FurtherSignatures_AreRemarkedOn) {
+  Model model;
+  const int x = model.tensor("x", {3, 4}), y = model.tensor("y", {3, 4});
+  model.node(28, {x}, {y});
+  EXPECT_TRUE(read_tflite_bytes(model.bytes({x}, {y}, nullptr, 0, 1)).remarks.empty());
+  const Network network = read_tflite_bytes(model.bytes({x}, {y}, nullptr, 0, 2));
+  ASSERT_EQ(network.remarks.size(), 1U);
+  EXPECT_NE(network.remarks[0].find("it has several signatures"), std::string::npos);
+}
+
 /// x is weighed by the same matrix while i, which begins with 0 or is an input, is less than `limit`; it counts in
 /// steps of 2.
 std::string loop(std::int32_t limit, bool known) {
@@ -115,9 +148,27 @@ TEST(TfliteReader, ALoopThatCountsRunsThatOften_WithOneMatrix) {
   EXPECT_NE(tflite_refusal(other.bytes({from}, {to})).find("there is no subgraph 1"), std::string::npos);
 }
 
+TEST(TfliteReader, WhatALoopCounts_IsMadeOfItsStepAlone) {
+  const Network network = read_tflite_bytes(loop(2000, true));
+  EXPECT_EQ(network.nodes.size(), 1000U);
+  Model model;
+  const int x = model.tensor("x", {3, 4}), y = model.tensor("y", {3, 4}), step = model.weights("step", {4, 4});
+  int sum = step;
+  for (int i = 0; i < 3; ++i) {
+    const int next = model.tensor("next", {4, 4});
+    model.node(0, {sum, step}, {next});
+    sum = next;
+  }
+  model.node(9, {x, sum, -1}, {y});
+  const Network weighed = read_tflite_bytes(model.bytes({x}, {y}));
+  ASSERT_EQ(weighed.nodes.size(), 1U);
+  EXPECT_EQ(weighed.nodes[0].stored.size(), 1U);
+}
+
 TEST(TfliteReader, WeightsTakeTheBitsThatTheFileStoresThemIn_AndSharedOnesCountOnce) {
   constexpr int fully_connected = 9, dequantize = 6;
-  for (const auto& [type, bits] : std::vector<std::pair<Model::Type, int>>{{Model::int8, 8}, {Model::float16, 16}}) {
+  for (const auto& [type, bits] : std::vector<std::pair<Model::Type, int>>{
+           {Model::int8, 8}, {Model::float16, 16}, {Model::int4, 4}, {Model::int2, 2}, {Model::uint4, 4}}) {
     Model model;
     const int x = model.tensor("x", {3, 4}), y = model.tensor("y", {3, 4}), z = model.tensor("z", {3, 4});
     int weights = model.weights("w", {4, 4}, type);
@@ -189,6 +240,33 @@ TEST(TfliteReader, LayersWithAState_CountTheirProducts) {
                      {{3, Model::small(1)}}),
             2 * 32 * (16 + 8))
       << "the basic kernel";
+  EXPECT_EQ(products(44, {1, 6, 4}, {1, 6, 3},
+                     [&](Model& m) {
+                       std::vector<std::int32_t> inputs = {-1};
+                       const auto add = [&](int gates, const std::vector<std::int32_t>& shape) {
+                         for (int i = 0; i < gates; ++i) inputs.push_back(m.weights("w", shape));
+                       };
+                       add(3, {5, 4});
+                       inputs.push_back(-1);
+                       add(3, {5, 3});
+                       inputs.resize(12, -1);
+                       add(3, {5});
+                       add(1, {3, 5});
+                       return inputs;
+                     }),
+            6 * (15 * (4 + 3) + 3 * 5))
+      << "coupled gates and a projection";
+}
+
+TEST(TfliteReader, BiasesOfRecurrentLayersInBytes_AreParameters) {
+  Model model;
+  const int x = model.tensor("x", {1, 16}, Model::int8), y = model.tensor("y", {1, 8}, Model::int8);
+  model.node(27,
+             {x, model.weights("features", {16, 16}, Model::int8), model.weights("time", {16, 10}, Model::int8),
+              model.weights("bias", {8}, Model::int32)},
+             {y});
+  const Network network = read_tflite_bytes(model.bytes({x}, {y}));
+  EXPECT_EQ(parameter_count(network), 16 * 16 + 16 * 10 + 8);
 }
 
 }  // namespace
