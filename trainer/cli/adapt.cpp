@@ -23,18 +23,14 @@ nlohmann::json to_json(const datasets::Fleet& fleet) {
 }
 
 /// Writes the predictor with its verdict, so that a page on it promises the same (`tenshot report`), and says it.
-std::optional<trainer::Verdict> save_judged(const std::string& out, const trainer::PoolModel& model,
-                                            const trainer::Predictor& predictor,
-                                            const std::vector<nasbench::Architecture>& measured,
-                                            const std::vector<nasbench::Architecture>& named) {
-  const std::optional<trainer::Verdict> found = verdict(predictor, judged_by(model, measured, named), measured);
+void save_judged(const std::string& out, const trainer::Predictor& predictor,
+                 const std::optional<trainer::Verdict>& found) {
   save_trained(judged_archive(predictor, found), out);
   if (found) {
     put_outcome({{"verdict", to_json(*found)}});
     tell_people(in_words(*found));
   }
   for (const trainer::Remark& remark : predictor.explanation()) say(in_words(remark), {{"warns", remark.warns}});
-  return found;
 }
 
 /// Says which of the measured networks the predictor still cannot predict. Throws InputError where it can predict none.
@@ -79,7 +75,8 @@ void run_adapt(const OptionParser& options) {
   if (set.fleet) put_outcome({{"fleet", to_json(*set.fleet)}});
   const auto predictor = model->adapt(set, adapt_options);
   require_some_usable(*predictor, set.architectures);
-  const auto found = save_judged(out, *model, *predictor, set.architectures, named);
+  const auto found = verdict_after(*model, *predictor, set, adapt_options, named);
+  save_judged(out, *predictor, found);
   const bool by_name = &predictor->space() == &nasbench::networks();
   say_written(out, "predictor",
               "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"));

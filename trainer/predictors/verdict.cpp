@@ -59,6 +59,22 @@ std::vector<std::string> first_notes(std::vector<std::string> notes, const std::
   return notes;
 }
 
+/// Half the width of the intervals of measured networks, each by what the others of them tell: the median over some
+/// five.
+double width_left_out(const PoolModel& model, const AdaptationSet& set, AdaptOptions options) {
+  options.control = {};
+  std::vector<double> widths;
+  const std::size_t count = set.architectures.size();
+  for (std::size_t i = 0; i < count; i += std::max<std::size_t>(count / 5, 1)) {
+    AdaptationSet others = set;
+    others.architectures.erase(others.architectures.begin() + static_cast<std::ptrdiff_t>(i));
+    others.latency_ms.erase(others.latency_ms.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto predictor = model.adapt(others, options);
+    widths.push_back(typical_half_width(predictor->predict({set.architectures[i]}, judged_confidence)));
+  }
+  return median(widths);
+}
+
 }  // namespace
 
 double typical_half_width(const Predictions& predictions) {
@@ -134,6 +150,18 @@ std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Arc
       next_measurements(predictor, not_measured(predictor.space(), judged, measured, planned_among), more_measurements);
   if (next) result.further = result.half_width * next->narrowing();
   return result;
+}
+
+std::optional<Verdict> verdict_after(const PoolModel& model, const Predictor& predictor, const AdaptationSet& set,
+                                     const AdaptOptions& options, const std::vector<Architecture>& named) {
+  const std::vector<Architecture> judged = judged_by(model, set.architectures, named);
+  std::optional<Verdict> found = verdict(predictor, judged, set.architectures);
+  if (!found || set.architectures.empty() || judged != set.architectures) return found;
+  const double width = set.architectures.size() > 1 ? width_left_out(model, set, options)
+                                                    : found->of_other_kinds.value_or(found->half_width);
+  found->half_width = std::max(found->half_width, width);
+  found->trust = trust(found->half_width, found->warnings > 0);
+  return found;
 }
 
 Archive judged_archive(const Predictor& predictor, const std::optional<Verdict>& verdict) {

@@ -102,6 +102,15 @@ Eigen::VectorXd mapped(const FeatureMap& map, const Eigen::VectorXd& raw, Unknow
   return features;
 }
 
+}  // namespace
+
+Eigen::VectorXd shared_features(const FeatureMap& map, const nasbench::OperatorSpecification& operation,
+                                UnknownOperators unknown) {
+  return mapped(map, raw_of(map, {operation}), unknown).head(map.operator_features());
+}
+
+namespace {
+
 /// A base that costs less on a device is not divided by.
 constexpr double least_base_cost = 1e-3;
 
@@ -110,7 +119,7 @@ void add_learned(const FeatureMap& map, const std::vector<nasbench::OperatorSpec
                  UnknownOperators unknown, Eigen::Ref<Eigen::RowVectorXd, 0, Eigen::InnerStride<>> row) {
   const std::size_t width = map.operator_features();
   for (const nasbench::OperatorSpecification& operation : operators) {
-    const Eigen::VectorXd own = mapped(map, raw_of(map, {operation}), unknown).head(width);
+    const Eigen::VectorXd own = shared_features(map, operation, unknown);
     for (std::size_t l = 0; l < map.learned.size(); ++l) {
       row.segment(map.block_begin(l + 1), width) += map.learned[l].efficiency(operation, own) * own.transpose();
     }
@@ -212,7 +221,7 @@ FeatureScale feature_scale(const FeatureMap& map) {
   for (std::size_t f = 0; f < map.operator_features(); ++f) {
     const std::size_t raw = map.raw[f];
     const std::size_t measure = raw == 0                       ? measures_of_group
-                                : raw == large_bytes_feature() ? measures_of_group + 1
+                                : raw == large_bytes_feature() ? large_bytes_measure()
                                                                : (raw - 1) % measures_of_group;
     scale.measure.push_back(measure == large_window_arithmetic ? arithmetic : measure);
     scale.log_unit[f] = std::log(map.unit[f] / usual[measure]);

@@ -92,6 +92,10 @@ FeatureTable feature_table(const FeatureMap& map, const nasbench::NetworkSpace& 
                            const std::vector<nasbench::Architecture>& architectures,
                            UnknownOperators unknown = UnknownOperators::stand_in);
 
+/// The features of the shared block of one operator.
+Eigen::VectorXd shared_features(const FeatureMap& map, const nasbench::OperatorSpecification& operation,
+                                UnknownOperators unknown = UnknownOperators::stand_in);
+
 /// Features of one operator: what it adds to those of the networks that have it, first uses aside. Of a group that the
 /// pool never saw, another stands in.
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+
+#include "trainer/predictors/operators/operator_groups.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -70,6 +73,31 @@ Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOpt
   }
   const Eigen::RowVectorXd others = (weights.array() > 0).select(sum.cwiseQuotient(weights), 0);
   return (seen.array() > 0).select(own, others);
+}
+
+void keep_to_own_runtime(const PoolNumbers& pool, CostLibrary& library) {
+  constexpr double no_log_cost = -30, no_variance = 1e-6;
+  const auto large = std::find(pool.scale.measure.begin(), pool.scale.measure.end(), large_bytes_measure());
+  if (large == pool.scale.measure.end()) return;
+  const Index f = large - pool.scale.measure.begin();
+  const auto has = pool.features.col(f).transpose().array() > 0;
+  std::set<std::string> knowing;
+  for (Index d = 0; d < pool.latency_ms.rows(); ++d) {
+    if ((has && pool.latency_ms.row(d).array().isFinite()).any()) knowing.insert(pool.labels.kind[d]);
+  }
+  for (Index d = 0; d < pool.latency_ms.rows(); ++d) {
+    if (knowing.count(pool.labels.kind[d]) > 0) continue;
+    library.costs(d, f) = 0;
+    if (library.known_costs.rows() > 0) library.known_costs(d, f) = 0;
+  }
+  for (std::size_t k = 1; k < library.kinds.size(); ++k) {
+    DeviceKind& kind = library.kinds[k];
+    if (knowing.count(kind.name) > 0) continue;
+    kind.log_costs[f] = no_log_cost;
+    kind.covariance.row(f).setZero();
+    kind.covariance.col(f).setZero();
+    kind.covariance(f, f) = no_variance;
+  }
 }
 
 void draw_to_others(const PoolNumbers& pool, CostLibrary& library) {

@@ -39,4 +39,8 @@ Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOpt
 /// promised too much.
 void draw_to_others(const PoolNumbers& pool, CostLibrary& library);
 
+/// Takes the costs of tensors that an allocator does not keep (large_bytes_feature()) from the devices and kinds of
+/// runtimes that never measured one: they are a runtime's own, and no other one tells them.
+void keep_to_own_runtime(const PoolNumbers& pool, CostLibrary& library);
+
 }  // namespace tenshot::trainer::operators

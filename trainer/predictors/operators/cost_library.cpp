@@ -154,12 +154,12 @@ void add_decision_costs(const Measured& measured, Index operator_features, doubl
   costs.tail(decisions) = gram.llt().solve(relative.transpose() * left);
 }
 
-/// What the columns have in common: their leading principal directions, as many as hold at most half of the squares.
-/// The first is one of them unless it holds nearly all of the squares.
+/// What the columns have in common: their leading principal directions, as many as hold at most four fifths of the
+/// squares. The first is one of them unless it holds nearly all of the squares.
 Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(columns.transpose() * columns);
   const Eigen::VectorXd& squares = eigen.eigenvalues();  // ascending
-  constexpr double kept_share = 0.5, nearly_all = 0.95;
+  constexpr double kept_share = 0.8, nearly_all = 0.95;
   double kept = 0;
   Index rank = 0;
   for (; rank < squares.size(); ++rank) {
@@ -300,6 +300,7 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.scale = pool.scale;
     library.kinds = fit_kinds(pool.features, pool.scale, pool.latency_ms, pool.labels, options.kinds);
     draw_to_others(pool, library);
+    keep_to_own_runtime(pool, library);
   }
   for (Index d = 0; d < devices; ++d) {
     library.log_rms[d] = std::sqrt(log_residuals(measured[d], library.costs.row(d)).square().mean());

@@ -171,8 +171,8 @@ Eigen::VectorXd residual_weights(const PoolNumbers& pool, Eigen::Index device, c
 Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& places);
 
 /// Keeps of the devices' residuals what devices have in common: their leading principal components, as many as
-/// hold at most half of the squares, or the first alone. Those of a kind that has many device-runtimes are of its own,
-/// those of others of all. With all residuals, every latency of the pool could be computed from it.
+/// hold at most four fifths of the squares, or the first alone. Those of a kind that has many device-runtimes are of
+/// its own, those of others of all. With all residuals, every latency of the pool could be computed from it.
 void keep_common_residuals(CostLibrary& library);
 
 /// The library of some of its devices, as a prior: without known_costs.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/median.h"
 #include "trainer/predictors/operators/kind_solver.h"
 #include "trainer/predictors/posterior/latency_solver.h"
 #include "trainer/predictors/posterior/mixture.h"
@@ -316,6 +317,34 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   }
   set_anchors(library, hypotheses, kinds, measured, posterior);
   return posterior;
+}
+
+LogLatency errors_left_out(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
+  const Index count = set.features.rows(), step = std::max<Index>(count / 10, 1);
+  LogLatency errors;
+  errors.mean = errors.deviation = Eigen::VectorXd::Zero((count + step - 1) / step);
+  for (Index n = 0; n < count; n += step) {
+    AdaptationFeatures part = set;
+    part.features.middleRows(n, count - n - 1) = set.features.bottomRows(count - n - 1);
+    part.features.conservativeResize(count - 1, Eigen::NoChange);
+    part.latency_ms.erase(part.latency_ms.begin() + n);
+    const LogLatency expected = predict(adapt(library, part, options), table_of(set.features.row(n)));
+    errors.mean[n / step] = expected.mean[0] - std::log(set.latency_ms[static_cast<std::size_t>(n)]);
+    errors.deviation[n / step] = expected.deviation[0];
+  }
+  return errors;
+}
+
+IntervalCalibration calibration_of_many(const CostLibrary& library, const AdaptationFeatures& set,
+                                        const PosteriorOptions& options, IntervalCalibration calibration) {
+  constexpr Index many = 20;
+  if (set.features.rows() < many) return calibration;
+  const LogLatency errors = errors_left_out(library, set, options);
+  const Eigen::ArrayXd standardised = (errors.mean.array() / errors.deviation.array()).abs();
+  const double typical = median({standardised.data(), standardised.data() + standardised.size()});
+  const double expected = (error_quantile(calibration, 0.75) - error_quantile(calibration, 0.25)) / 2;
+  for (double& quantile : calibration.quantiles) quantile *= std::max(typical / expected, 1.0);
+  return calibration;
 }
 
 }  // namespace tenshot::trainer::operators

@@ -81,6 +81,15 @@ LogLatency predict(const CostPosterior& posterior, const FeatureTable& table, bo
 IntervalCalibration calibration_of(const CostLibrary& library, const CostPosterior& posterior,
                                    IntervalCalibration calibration);
 
+/// What the posterior given the others is wrong by of some ten of the measured networks, each left out in turn: log
+/// latency, and the deviation that it had. At least two are measured.
+LogLatency errors_left_out(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options);
+
+/// A calibration for many measurements, from twenty on: where errors_left_out() are larger than the calibration, which
+/// is of ten, lets expect, as much wider. What no cost explains then stands out, and costs seem surer than they are.
+IntervalCalibration calibration_of_many(const CostLibrary& library, const AdaptationFeatures& set,
+                                        const PosteriorOptions& options, IntervalCalibration calibration);
+
 /// How far networks' sizes are beyond the anchors': the logarithm of how many times as costly as the costliest of them,
 /// above zero, or as the cheapest, below; zero in between. `places` are theirs.
 Eigen::ArrayXd reach_of(const CostPosterior& posterior, const Eigen::MatrixXd& places);

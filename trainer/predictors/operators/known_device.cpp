@@ -105,6 +105,7 @@ void drop_medians(FeatureMap& map, CostLibrary& library) {
     times.per_operator *= factor;
     times.base *= factor;
     times.costs *= factor;
+    for (double& most : times.most_linear) most *= factor;
   }
 }
 

@@ -77,6 +77,7 @@ constexpr bool is_first_use(std::size_t feature) {
 /// pages faults (experiments/networks/sizes).
 constexpr std::size_t large_bytes_feature() { return all_weights_feature() + 1; }
 /// How many features there are with all of these.
+constexpr std::size_t large_bytes_measure() { return measures_of_group + 1; }  ///< in a FeatureScale
 constexpr std::size_t known_feature_count() { return large_bytes_feature() + 1; }
 /// "base", "depthwise_convolution.input_bytes", "depthwise_convolution.first_use", "network.weight_bytes" and so on.
 std::string raw_feature_name(std::size_t feature);

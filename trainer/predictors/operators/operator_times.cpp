@@ -99,8 +99,10 @@ double OperatorTimes::efficiency(const OperatorSpecification& operation, const E
   const GroupTimes known = group < groups.size() ? groups[group] : GroupTimes::unknown;
   if (known == GroupTimes::unknown) return 1;
   if (known == GroupTimes::elsewhere) return 0;
-  const double learned = per_ms * operator_ms(operation, features) + per_operator;
-  const double ratio = (learned + nothing) / (std::max(features.dot(costs), 0.0) + nothing);
+  const double linear = std::max(features.dot(costs), 0.0), most = most_linear.empty() ? 0 : most_linear[group];
+  const double learned =
+      (per_ms * operator_ms(operation, features) + per_operator) * (most > 0 ? std::max(linear / most, 1.0) : 1);
+  const double ratio = (learned + nothing) / (linear + nothing);
   return std::clamp(ratio, 1 / most_efficiency, most_efficiency);
 }
 
@@ -157,7 +159,7 @@ void OperatorTimes::fit_networks(const std::vector<std::vector<double>>& ms, con
 
 OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<Index>& known,
                                           const Eigen::VectorXd& latency_ms, double median_ms,
-                                          const Eigen::VectorXd& costs) const {
+                                          const Eigen::VectorXd& costs, const OperatorFeatures& features) const {
   OperatorTimes times;
   times.device = devices_[device];
   times.costs = costs;
@@ -185,12 +187,14 @@ OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<
   constexpr std::size_t fewest_networks = 3, fewest_operators = 20;
   if (measured.size() < fewest_networks || log_ms.size() < fewest_operators) return times;
   times.trees = operator_trees(rows, log_ms);
+  times.most_linear.assign(timed_group_count(), 0);
   std::vector<double> ms(operators_.size(), 0);
   for (std::size_t o = 0; o < operators_.size(); ++o) {
     if (!occurs[o]) continue;
     const std::size_t group = timed_group(operators_[o]);
     times.groups[group] = is_timed[group] ? GroupTimes::learned : GroupTimes::elsewhere;
     ms[o] = times.operator_ms(operators_[o], {});
+    times.most_linear[group] = std::max(times.most_linear[group], features(operators_[o]).dot(costs));
   }
   std::vector<std::vector<double>> of_networks;
   for (const Index network : measured) {
@@ -200,7 +204,9 @@ OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<
       if (learned) of_networks.back().push_back(ms[operation]);
     }
   }
-  times.fit_networks(of_networks, latency_ms(measured) / median_ms);
+  Eigen::VectorXd relative(measured.size());
+  for (std::size_t n = 0; n < measured.size(); ++n) relative[n] = latency_ms[measured[n]] / median_ms;
+  times.fit_networks(of_networks, relative);
   return times;
 }
 

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ struct OperatorTimes {
   /// differ more than tenfold, such as a ReLU and a hard swish of integers. 10 in files of earlier versions.
   double most_efficiency = 1000;
 
+  /// The largest linear costs of a timed operator of each group, [timed_group_count()], where trees do not start from
+  /// linear costs: what costs more takes as much more time than trees, which do not grow, say. Empty: not known.
+  std::vector<double> most_linear;
+
   /// The logarithm of an operator's linear costs, in ms, and least_operator_ms. There is a `unit_ms`.
   double log_linear(const Eigen::VectorXd& features) const;
   /// What the operator takes by the trees, ms, where `features` are its features of one block.
@@ -70,6 +75,8 @@ std::vector<float> tree_features(const nasbench::OperatorSpecification& operatio
 /// follow times more closely, and noise too.
 TreeEnsemble operator_trees(const std::vector<float>& rows, const std::vector<double>& log_ms, int depth = 5);
 
+using OperatorFeatures = std::function<Eigen::VectorXd(const nasbench::OperatorSpecification&)>;
+
 /// The operators of a pool's networks, and which of them were measured on which device.
 class OperatorMeasurements {
  public:
@@ -80,9 +87,10 @@ class OperatorMeasurements {
   bool any() const;
   /// What operators take on a device, learned from those of the networks that `known` numbers and the device measured.
   /// `latency_ms` has the device's latency of each network, NaN where it has none; `costs` are its linear costs, in
-  /// units of `median_ms`. Learns nothing, and has no trees, from fewer than three networks or twenty operators.
+  /// units of `median_ms`, and `features` those of an operator. Learns nothing, and has no trees, from fewer than three
+  /// networks or twenty operators.
   OperatorTimes learn(std::size_t device, const std::vector<Eigen::Index>& known, const Eigen::VectorXd& latency_ms,
-                      double median_ms, const Eigen::VectorXd& costs) const;
+                      double median_ms, const Eigen::VectorXd& costs, const OperatorFeatures& features) const;
 
  private:
   struct Timed {

@@ -81,9 +81,10 @@ void put_features(Archive& archive, const FeatureMap& map) {
   nlohmann::json learned = nlohmann::json::array();
   for (const OperatorTimes& times : map.learned) {
     const std::string name = "learned" + std::to_string(learned.size());
-    nlohmann::json groups = nlohmann::json::object();
+    nlohmann::json groups = nlohmann::json::object(), most_linear = groups;
     for (std::size_t g = 0; g < times.groups.size(); ++g) {
       if (times.groups[g] == GroupTimes::unknown) continue;
+      if (!times.most_linear.empty()) most_linear[timed_group_name(g)] = times.most_linear[g];
       groups[timed_group_name(g)] = times.groups[g] == GroupTimes::learned ? "learned" : "elsewhere";
     }
     learned.push_back({{"device", times.device},
@@ -95,6 +96,7 @@ void put_features(Archive& archive, const FeatureMap& map) {
                        {"most_efficiency", times.most_efficiency},
                        {"groups", std::move(groups)}});
     if (times.unit_ms > 0) learned.back()["unit_ms"] = times.unit_ms;
+    if (!most_linear.empty()) learned.back()["most_linear"] = std::move(most_linear);
     put_trees(archive, name, times.trees.trees);
     put(archive, name + ".costs", times.costs);
   }
@@ -117,10 +119,13 @@ OperatorTimes get_operator_times(const Archive& archive, const JsonField& card, 
   times.base = card.at("base").number(not_negative);
   times.most_efficiency = card.find("most_efficiency") ? card.at("most_efficiency").number({1, 1e6}) : 10;
   times.groups.assign(timed_group_count(), GroupTimes::unknown);
+  const auto most_linear = card.find("most_linear");
+  if (most_linear) times.most_linear.assign(timed_group_count(), 0);
   const JsonField groups = card.at("groups");
   for (std::size_t g = 0; g < timed_group_count(); ++g) {
     const auto found = groups.find(timed_group_name(g));
     if (!found) continue;
+    if (most_linear) times.most_linear[g] = most_linear->at(timed_group_name(g)).number(not_negative);
     times.groups[g] = found->text() == "learned" ? GroupTimes::learned : GroupTimes::elsewhere;
     if (found->text() != "learned" && found->text() != "elsewhere") found->fail("learned or elsewhere");
   }

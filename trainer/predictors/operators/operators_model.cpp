@@ -78,6 +78,9 @@ class OperatorsModel : public PoolModel {
     CostPosterior posterior = has_own ? adapt_beside_own(library, features, own.profiled, assumed)
                                       : operators::adapt(library, features, assumed);
     posterior.calibration = calibration_of(library, posterior, learned_.calibration);
+    if (!has_own) {
+      posterior.calibration = calibration_of_many(library, features, assumed, std::move(posterior.calibration));
+    }
     nlohmann::json card = predictor_card(*this, set, options.seed);
     std::vector<std::string> devices;
     for (const std::size_t entry : entries) devices.push_back(pool_.devices[entry].id);

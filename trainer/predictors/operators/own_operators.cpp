@@ -120,18 +120,9 @@ void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, co
 /// How far a measured network's latency is from what the others let expect of it: the standard deviation of log
 /// latency, by the median over some ten of the networks, each left out in turn; 0 of fewer than three.
 double error_left_out(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
-  const Index count = set.features.rows();
-  if (count < 3) return 0;
-  std::vector<double> errors;
-  for (Index n = 0; n < count; n += std::max<Index>(count / 10, 1)) {
-    AdaptationFeatures part = set;
-    part.features.middleRows(n, count - n - 1) = set.features.bottomRows(count - n - 1);
-    part.features.conservativeResize(count - 1, Eigen::NoChange);
-    part.latency_ms.erase(part.latency_ms.begin() + n);
-    const LogLatency expected = predict(adapt(library, part, options), table_of(set.features.row(n)));
-    errors.push_back(std::abs(expected.mean[0] - std::log(set.latency_ms[static_cast<std::size_t>(n)])));
-  }
-  return median(errors) / 0.6745;  // the median of a normal error whose deviation is one
+  if (set.features.rows() < 3) return 0;
+  const Eigen::ArrayXd errors = errors_left_out(library, set, options).mean.array().abs();
+  return median({errors.data(), errors.data() + errors.size()}) / 0.6745;  // that of a normal error of deviation one
 }
 
 /// Makes it a part of a mixture that has this share: what is linear in the weights is multiplied with it.

@@ -26,7 +26,8 @@ FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary
     const auto place = static_cast<Eigen::Index>(d);
     const auto device = static_cast<std::size_t>(devices[d]);
     OperatorTimes times =
-        operators.learn(device, known, numbers.latency_ms.row(devices[d]), of.median_ms[place], of.costs.row(place));
+        operators.learn(device, known, numbers.latency_ms.row(devices[d]), of.median_ms[place], of.costs.row(place),
+                        [&](const auto& operation) { return shared_features(map, operation); });
     if (times.trees.trees.empty()) continue;
     result.learned.push_back(std::move(times));
     of.block[d] = result.learned.size();

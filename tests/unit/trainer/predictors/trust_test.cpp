@@ -70,6 +70,23 @@ TEST(Trust, AVerdictOfNetworksSaysWhatToExpectOfOtherKinds) {
       << "cells are not compared";
 }
 
+TEST(Trust, WithoutOtherNetworks_AMeasuredOneIsJudgedByTheOthers) {
+  const test::Kept& kept = test::of_networks();
+  for (const std::size_t count : {1U, 3U, 10U}) {
+    const AdaptationSet set = test::first_of(kept.pool.devices[0], count);
+    const auto predictor = kept.knowledge->adapt(set, {});
+    const auto measured = verdict(*predictor, set.architectures, set.architectures);
+    const auto found = verdict_after(*kept.knowledge, *predictor, set, {});
+    ASSERT_TRUE(measured && found) << count;
+    EXPECT_GT(found->half_width, 1.02 * measured->half_width) << count;
+    EXPECT_EQ(found->trust, trust(found->half_width, found->warnings > 0)) << count;
+    const std::vector<Architecture> others = {test::networks()[80], test::networks()[85]};
+    EXPECT_DOUBLE_EQ(verdict_after(*kept.knowledge, *predictor, set, {}, others)->half_width,
+                     verdict(*predictor, others, set.architectures)->half_width)
+        << "of networks that are named nothing is left out";
+  }
+}
+
 TEST(Trust, AVerdictIsAboutTheNetworksThatTheUserNamed) {
   const PoolModel& model = *test::of_networks().model;
   const std::vector<Architecture> known = known_architectures(model.pool()), mine = {known[3], known[5]};

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "trainer/predictors/operators/operator_groups.h"
+
 namespace tenshot::trainer::operators {
 namespace {
 
@@ -64,6 +66,28 @@ TEST(CostImputation, DevicesOfTheSameRuntimeComeFirst) {
   PoolNumbers nameless = pool;
   nameless.labels.kind.clear();
   EXPECT_NEAR(with_unseen(cost_evidence(nameless, options), options, fitted, 0)[2], (9 + 0.5) / 2, 1e-6);
+}
+
+TEST(CostImputation, WhatAnAllocatorDoesNotKeepIsTakenFromNoOtherRuntime) {
+  PoolNumbers pool = three_networks();  // the third device alone measured the last feature
+  pool.scale.measure = {0, 1, 2, large_bytes_measure()};
+  pool.labels.kind = {"a", "b", "c"};
+  pool.latency_ms.row(1) << 1, none, none;
+  CostLibrary library;
+  library.costs = library.known_costs = Eigen::MatrixXd::Ones(3, 4);
+  for (const char* name : {"", "b", "c"}) {
+    DeviceKind& kind = library.kinds.emplace_back();
+    kind.name = name;
+    kind.log_costs = Eigen::VectorXd::Zero(4);
+    kind.covariance = Eigen::MatrixXd::Ones(4, 4);
+  }
+  keep_to_own_runtime(pool, library);
+  EXPECT_EQ(library.costs.col(3), Eigen::Vector3d(0, 0, 1));
+  EXPECT_EQ(library.known_costs.col(3), Eigen::Vector3d(0, 0, 1));
+  EXPECT_EQ(library.costs.leftCols(3), Eigen::MatrixXd::Ones(3, 3));
+  EXPECT_LT(std::exp(library.kinds[1].log_costs[3]), 1e-9);
+  EXPECT_LT(library.kinds[1].covariance.row(3).sum(), 1e-5);
+  EXPECT_EQ(library.kinds[2].log_costs[3], 0) << "its device measured such tensors";
 }
 
 }  // namespace

@@ -306,5 +306,22 @@ TEST(CostPlanning, LeavesLittleToLearnAfterManyMeasurements) {
   EXPECT_LT(sampling::expected_variance(after, {})[0], 0.05 * sampling::expected_variance(before, {})[0]);
 }
 
+TEST(CostPosterior, IntervalsOfManyMeasurementsAreAsWideAsWhatNoCostExplains) {
+  Bench bench = bench_of(6, 60, 4, 3);
+  const CostLibrary library = fit_library(bench.pool);
+  const AdaptationFeatures explained = first_networks(bench, 30, 1.2 * bench.costs.row(2).transpose());
+  AdaptationFeatures odd = explained;
+  Rng rng(4);
+  for (double& ms : odd.latency_ms) ms *= std::exp(0.5 * rng.normal());
+  const IntervalCalibration usual{{0.05, 0.25, 0.75, 0.95}, {-1, -0.4, 0.4, 1}};
+  const auto width = [&](const AdaptationFeatures& set) {
+    return calibration_of_many(library, set, {}, usual).quantiles.back();
+  };
+  EXPECT_GT(width(odd), 1.2);
+  EXPECT_EQ(errors_left_out(library, odd, {}).mean.size(), 10);
+  AdaptationFeatures ten = first_networks(bench, 10, bench.costs.row(2).transpose());
+  EXPECT_EQ(width(ten), 1) << "the calibration is of ten";
+}
+
 }  // namespace
 }  // namespace tenshot::trainer::operators

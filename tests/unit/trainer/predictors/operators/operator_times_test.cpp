@@ -185,11 +185,13 @@ TEST_F(LearnedOperatorTimes, AnOperatorWithoutATimeOfItsOwnIsInThoseAroundIt) {
   const Eigen::Map<const Eigen::VectorXd> latency(matrix.latency_ms[0].data(),
                                                   static_cast<Eigen::Index>(matrix.latency_ms[0].size()));
   const Eigen::VectorXd costs = Eigen::VectorXd::Constant(3, 0.1), features = Eigen::VectorXd::Constant(3, 1);
-  const OperatorTimes times = operators.learn(0, all, latency, 1, costs);
+  const OperatorFeatures of_operator = [&](const auto&) { return features; };
+  const OperatorTimes times = operators.learn(0, all, latency, 1, costs, of_operator);
   EXPECT_EQ(times.efficiency(convolution(1, 1, 64, 64, 14), features), 0);
   EXPECT_GT(times.efficiency(convolution(3, 1, 64, 64, 14), features), 0);
   EXPECT_EQ(times.efficiency(convolution(3, 64, 64, 64, 14), features), 1) << "no network has a depthwise one";
-  EXPECT_TRUE(operators.learn(0, {0, 1}, latency, 1, costs).trees.trees.empty()) << "two networks say too little";
+  EXPECT_TRUE(operators.learn(0, {0, 1}, latency, 1, costs, of_operator).trees.trees.empty())
+      << "two networks say too little";
 }
 
 TEST_F(LearnedOperatorTimes, OperatorsOfOneGroupMayTakeTimesFarApart) {
@@ -202,6 +204,22 @@ TEST_F(LearnedOperatorTimes, OperatorsOfOneGroupMayTakeTimesFarApart) {
   EXPECT_NEAR(times.efficiency(operation, Eigen::VectorXd::Ones(1)), 0.02, 1e-4);
   times.most_efficiency = 10;  // as in files of earlier versions
   EXPECT_NEAR(times.efficiency(operation, Eigen::VectorXd::Ones(1)), 0.1, 1e-12);
+}
+
+TEST_F(LearnedOperatorTimes, BeyondTheCostliestMeasuredTheyGrowAsLinearCostsDo) {
+  OperatorTimes times;
+  times.groups.assign(timed_group_count(), GroupTimes::learned);
+  times.per_ms = 1;
+  times.costs = Eigen::VectorXd::Ones(1);
+  const OperatorSpecification operation = convolution(3, 1, 64, 64, 14);
+  times.trees.base = static_cast<float>(std::log(2 + least_operator_ms));  // which say 2 ms, however large it is
+  const auto taken = [&](double linear) {
+    return linear * times.efficiency(operation, Eigen::VectorXd::Constant(1, linear));
+  };
+  EXPECT_NEAR(taken(16), 2, 1e-4) << "as in files of earlier versions";
+  times.most_linear.assign(timed_group_count(), 4);
+  EXPECT_NEAR(taken(3), 2, 1e-4);
+  EXPECT_NEAR(taken(16), 2 * 16 / 4.0, 1e-3);
 }
 
 TEST_F(LearnedOperatorTimes, TreesMayStartFromLinearCosts) {
