@@ -55,6 +55,8 @@ MeasuringConditions conditions_of(const DeviceRuntime& device) {
   }
   if (device.threads > 0) precision += ", threads: " + std::to_string(device.threads);
   if (device.batch > 0) precision += ", batch: " + std::to_string(device.batch);
+  const std::string optimization = noted(environment, "/run/optimization");
+  if (!optimization.empty()) precision += ", optimization: " + optimization;
   const std::string later = noted(environment, "/after/power_mode");
   if (!mode.empty() && !later.empty() && later != mode) mode += ", later " + later;
   std::string date = noted(environment, "/run/started") + noted(environment, "/started_utc");

@@ -144,8 +144,28 @@ std::vector<std::string> remarks_on(const Fleet& fleet, Quantity quantity) {
   return lines;
 }
 
+/// Refuses a source of another precision, threads, batch or optimization; doubts one of another runtime or power mode.
+void require_same_settings(JoinedSources& joined, const std::string& path, const MeasuringConditions& conditions) {
+  const auto says = [](const std::string& text) { return text != "unknown" && text.front() != ','; };
+  for (const auto& [name, value] : conditions) {
+    for (const auto& [other, before] : joined.measured.conditions) {
+      const bool of_setting = name == "precision" || name == "runtime" || name == "power mode";
+      if (!of_setting || other != name || before == value || !says(value) || !says(before)) continue;
+      joined.doubts.push_back(path + ": its " + name + " is '" + value + "', that of the sources before it '" + before);
+      joined.doubts.back() += "'; measurements of two settings are to be adapted to each by itself";
+      if (name == "precision") throw InputError(joined.doubts.back());
+    }
+  }
+}
+
+double typical_disagreement(const std::vector<RepeatedNetwork>& repeated) {
+  std::vector<double> all;
+  for (const RepeatedNetwork& network : repeated) all.push_back(network.disagreement);
+  return all.empty() ? 0 : median(all);
+}
+
 /// What is the joined sources' beside latencies.
-void add_rest(JoinedSources& joined, const Boards& boards) {
+void add_rest(JoinedSources& joined, const Boards& boards, const std::vector<std::filesystem::path>& paths) {
   std::size_t left_out = 0;
   bool whole = false;
   for (std::size_t s = 0; s < joined.sources.size(); ++s) {
@@ -154,6 +174,7 @@ void add_rest(JoinedSources& joined, const Boards& boards) {
     whole = whole || source.whole_milliseconds;
     if (source.descriptor.has_latencies()) joined.measured.descriptor = source.descriptor;
     if (source.kit) joined.measured.kit = source.kit;
+    require_same_settings(joined, paths[s].string(), source.conditions);
     add_conditions(joined.measured.conditions, source.conditions);
     const double level = boards.are_fleet ? joined.levels.boards[boards.of_source[s]].level : 0;
     for (OperatorLatency latency : source.operator_latencies) {
@@ -164,7 +185,11 @@ void add_rest(JoinedSources& joined, const Boards& boards) {
   if (joined.measured.kit && boards.are_fleet) {
     for (auto* state : {&joined.measured.kit->before, &joined.measured.kit->after}) state->erase(board_key);
   }
-  joined.measured.left_out_of_all = left_out;
+  constexpr double tolerated = 0.15;
+  if (!boards.are_fleet && typical_disagreement(joined.repeated) > tolerated) {
+    joined.doubts.push_back("rounds of one board contradict each other; fix its clocks and measure again (or --fleet)");
+  }
+  joined.measured.left_out_of_all = left_out + joined.doubts.size();
   joined.measured.whole_milliseconds = boards.are_fleet ? whole : are_whole_milliseconds(joined.measured.latency_ms);
 }
 
@@ -173,19 +198,16 @@ void add_rest(JoinedSources& joined, const Boards& boards) {
 std::vector<std::string> JoinedSources::remarks(Quantity quantity) const {
   std::vector<std::string> lines;
   if (measured.fleet) lines = remarks_on(levels, quantity);
+  for (const std::string& doubt : doubts) lines.push_back("Warning: " + doubt);
   if (repeated.empty()) return lines;
-  std::vector<double> disagreements;
-  const RepeatedNetwork* worst = &repeated.front();
-  for (const RepeatedNetwork& network : repeated) {
-    disagreements.push_back(network.disagreement);
-    if (network.disagreement > worst->disagreement) worst = &network;
-  }
+  const auto worst = std::max_element(repeated.begin(), repeated.end(),
+                                      [](const auto& a, const auto& b) { return a.disagreement < b.disagreement; });
   std::string values;
   for (const double value : worst->values) values += (values.empty() ? "" : ", ") + significant_digits(value, 4);
   lines.push_back(counted(repeated.size(), "network") + (repeated.size() == 1 ? " was" : " were") +
                   " measured more than once, and the median of each counts: they agree within " +
-                  percent(median(disagreements)) + " typically and " + percent(worst->disagreement) + " at worst (" +
-                  worst->name + ": " + values + " " + std::string(unit(quantity)) + ")");
+                  percent(typical_disagreement(repeated)) + " typically and " + percent(worst->disagreement) +
+                  " at worst (" + worst->name + ": " + values + " " + std::string(unit(quantity)) + ")");
   if (!measured.fleet) {
     lines.push_back("over the networks that they share, compared with the median: " + levels_text(levels, quantity));
   }
@@ -195,6 +217,16 @@ std::vector<std::string> JoinedSources::remarks(Quantity quantity) const {
     if (!first.compared || !board.compared) continue;
     const std::string doubt = unit_doubt({std::exp(board.level - first.level)}, board.name, first.name);
     if (!doubt.empty()) lines.push_back(doubt);
+  }
+  return lines;
+}
+
+std::vector<std::string> JoinedSources::warnings() const {
+  std::vector<std::string> lines = doubts;
+  for (const MeasuredSource& source : sources) {
+    if (!source.findings.empty()) lines.push_back(to_text(source.findings, 3));
+    for (std::size_t i = 0; source.kit && i < source.kit->findings.size(); ++i)
+      lines.push_back(source.kit->findings[i].message);
   }
   return lines;
 }
@@ -229,7 +261,7 @@ JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const
     joined.repeated.push_back({space.format(values.architectures[n]), of_network, *most / *least - 1});
   }
   joined.measured.architectures = std::move(values.architectures);
-  add_rest(joined, boards);
+  add_rest(joined, boards, paths);
   return joined;
 }
 

@@ -24,17 +24,21 @@ struct JoinedSources {
   std::vector<MeasuredSource> sources;  ///< each as it was read
   std::vector<RepeatedNetwork> repeated;
   Fleet levels;  ///< how the sources differ, or of a fleet its boards
+  std::vector<std::string>
+      doubts;  ///< why they may not be of one: settings, rounds that differ; they count as left out
 
   /// Sentences for people: what was measured more than once and how far that agrees, and how far the sources differ;
-  /// for a fleet, how far its boards do. None where nothing was.
+  /// for a fleet, how far its boards do; the doubts. None where nothing was.
   std::vector<std::string> remarks(Quantity quantity) const;
+  /// The doubts, and what is left out or doubtful of each source.
+  std::vector<std::string> warnings() const;
 };
 
 /// Joins what read_measured() reads of each path. A single one stays as it is. Sources are of several boards where they
 /// say so themselves (MeasuredSource::board); with `fleet`, each that does not say is a board of its own. Otherwise
 /// they are rounds of measuring one board. Throws what read_measured() throws; InputError for a `fleet` of one board or
-/// without a network in common, for boards that differ too far to have a typical one, and where some sources say that
-/// they are of several boards and one does not say whose it is.
+/// without a network in common, for boards that differ too far to have a typical one, for sources of several
+/// precisions, and where some sources say that they are of several boards and one does not say whose it is.
 JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const NetworkSpace& space, Quantity quantity,
                           bool fleet = false);
 

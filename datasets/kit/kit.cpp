@@ -81,10 +81,10 @@ std::string request_id(const KitRequest& request, const std::vector<ModelSource>
   return sha256_hex(text).substr(0, 16);
 }
 
-/// The network in the user's own file, `batch` images where the file leaves that open.
+/// The network in the user's own file, `batch` images where an ONNX file leaves that open.
 nasbench::Network network_of(const nasbench::NamedNetwork& named, const KitRequest& request) {
   nasbench::Network network = named.read_again();
-  if (request.batch == 1) return network;
+  if (request.batch == 1 || nasbench::network_format(named.file).suffix != ".onnx") return network;
   nasbench::NetworkReadOptions options;
   options.batch = request.batch;
   options.inputs_of_several = std::make_shared<std::set<std::string>>();
@@ -98,23 +98,23 @@ nasbench::Network network_of(const nasbench::NamedNetwork& named, const KitReque
   return nasbench::read_network_file(named.file, options);
 }
 
-/// Throws where measure.sh and its runners could not feed the network.
-void require_feedable(const std::vector<nasbench::NetworkInput>& inputs, int batch, const std::string& name) {
-  if (inputs.empty()) throw InputError("network '" + name + "': it has no input, so a kit cannot measure it");
+/// Why measure.sh and its runners could not feed the network.
+std::optional<std::string> feeding_problem(const std::vector<nasbench::NetworkInput>& inputs, int batch,
+                                           const std::string& name) {
+  if (inputs.empty()) return "network '" + name + "': it has no input, so a kit cannot measure it";
   for (const nasbench::NetworkInput& input : inputs) {
     const std::string place = "network '" + name + "', input '" + input.name + "': ";
     if (input.type.shape.empty()) {
-      throw InputError(place + "has no dimensions; a kit's runners feed inputs of one dimension at least");
+      return place + "has no dimensions; a kit's runners feed inputs of one dimension at least";
     }
     if (input.type.type == nasbench::ElementType::bfloat16) {
-      throw InputError(place + "takes bfloat16, which a kit's runners cannot feed; save it with float32 inputs");
+      return place + "takes bfloat16, which a kit's runners cannot feed; save it with float32 inputs";
     }
   }
   const std::int64_t images = inputs.front().type.shape.front();
-  if (batch == 1 || images == batch) return;
-  throw InputError("network '" + name + "': its input '" + inputs.front().name + "' begins with " +
-                   std::to_string(images) + ", and --batch says " + std::to_string(batch) +
-                   "; leave --batch out, or save the network with an open batch");
+  if (batch == 1 || images == batch) return std::nullopt;
+  return "network '" + name + "': its input '" + inputs.front().name + "' begins with " + std::to_string(images) +
+         ", and --batch says " + std::to_string(batch) + "; leave --batch out, or save the network with an open batch";
 }
 
 /// What a file of a network's weights is called in a kit: ONNX names its files of weights; of other formats they go by
@@ -133,10 +133,10 @@ void read_inputs(const KitRequest& request, std::vector<ModelSource>& sources) {
   for (ModelSource& source : sources) {
     const nasbench::NamedNetwork& named = nasbench::named_network(source.model.architecture);
     source.model.suffix = suffix_of(source.model.architecture);
-    const std::optional<std::string> problem = kit_problem(source.model.architecture, sources.front().model.suffix);
+    std::optional<std::string> problem = kit_problem(source.model.architecture, sources.front().model.suffix);
+    if (!problem) source.model.inputs = network_of(named, request).inputs;
+    if (!problem) problem = feeding_problem(source.model.inputs, request.batch, named.name);
     if (problem) throw InputError(*problem);
-    source.model.inputs = network_of(named, request).inputs;
-    require_feedable(source.model.inputs, request.batch, named.name);
     for (const fs::path& file : nasbench::network_format(named.file).weight_files(named.file)) {
       const fs::path from = fs::path(named.file).parent_path() / file;
       const auto [other, first] = data.emplace(weights_name(source.model, file), from);
@@ -252,7 +252,14 @@ std::optional<std::string> kit_problem(const Architecture& network, const std::s
     return named.file + ": the kit is of *" + suffix +
            ", and no board runs two formats by one command; plan a kit of its own for *" + format.suffix;
   }
-  return format.weights_problem(named.file);
+  const std::optional<std::string> problem = format.weights_problem(named.file);
+  if (problem || suffix.empty()) return problem;
+  try {  // in a kit only ONNX files get the sizes that they leave open
+    return feeding_problem((suffix == ".onnx" ? named.read_again() : format.read(named.file, {})).inputs, 1,
+                           named.name);
+  } catch (const Error& error) {
+    return "in a kit, *" + suffix + " files need a fixed size, by their converter: " + error.what();
+  }
 }
 
 std::string kit_suffix(const std::vector<Architecture>& networks) {

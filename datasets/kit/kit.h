@@ -79,7 +79,7 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
                      const std::function<void(std::size_t done, std::size_t all)>& written = {});
 
 /// What keeps a network by name out of a kit of files with that suffix, or any, in one line: nobody named its file, its
-/// weights are missing or short, or it is of another format.
+/// weights are missing or short, or it is of another format; with a suffix, also that it cannot be fed, or is open.
 std::optional<std::string> kit_problem(const Architecture& network, const std::string& suffix = "");
 
 /// The suffix of most networks' files that a kit could hold, else empty: the first in nasbench::network_formats() of as

@@ -31,7 +31,8 @@ void set_rows(MeasuredSource& source, const std::vector<Measurement>& rows) {
 
 void add_profiles(const fs::path& path, MeasuredSource& source) {
   KitProfiles profiles = read_kit_profiles(path);
-  source.profile_remarks = std::move(profiles.problems);
+  for (const std::string& problem : profiles.problems)
+    source.kit->findings.push_back({KitProblem::unreadable, problem + "; left out"});
   if (profiles.networks == 0) return;
   source.profile_remarks.push_back(path.string() + ": " + profiles.summary());
   source.operator_latencies = operators_in_networks(std::move(profiles.rows));
@@ -102,6 +103,7 @@ const nasbench::NetworkSpace* space_of_measurements(const fs::path& path) {
 MeasuredSource read_measured(const fs::path& path, const NetworkSpace& space, Quantity quantity) {
   if (is_kit(path)) return read_kit(path, space, quantity);
   const bool device = path.filename() == "device.json" || (is_folder(path) && is_there(path / "device.json"));
+  if (!device && is_folder(path)) throw FileError(path.string() + ": is a folder, and no kit: it has no manifest.json");
   return device ? read_device_folder(path, space, quantity) : read_csv(path, space, quantity);
 }
 

@@ -25,7 +25,7 @@ struct MeasuredSource {
   /// What operators take inside the networks: a kit's profiles say it, or a device-runtime's operators.csv. Of
   /// latencies of networks alone.
   std::vector<OperatorLatency> operator_latencies;
-  std::vector<std::string> profile_remarks;  ///< what is to be said of a kit's profiles, one line each
+  std::vector<std::string> profile_remarks;  ///< what a kit's profiles say, in a line; their problems are its findings
   Findings findings;                         ///< what is left out of a CSV or of a device-runtime's folder
   std::optional<KitResults> kit;             ///< of a kit: what it says, its findings among it
   std::string board;                         ///< which board it is, as measure.sh noted it; empty where nothing says so

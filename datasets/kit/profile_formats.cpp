@@ -106,29 +106,31 @@ double number_in(const std::vector<std::string>& fields, std::size_t column, con
   return checked_ms(*number, place);
 }
 
-constexpr std::string_view delegate_prefix = "Delegate/";
+constexpr std::string_view delegate_prefix = "Delegate/", executed = "Number of nodes executed: ";
 
 /// What a delegate such as XNNPACK executed stands beside the row of the delegate as a whole, which is then their sum.
+/// Where it shows nothing, its row is called as its last operator, and is none.
 void leave_out_delegates(std::vector<LayerTime>& layers) {
   const auto inside = [](const LayerTime& layer) { return begins_with(layer.name, delegate_prefix); };
-  if (std::none_of(layers.begin(), layers.end(), inside)) return;
   const auto whole = [&](const LayerTime& layer) {
     return !inside(layer) && layer.kind.find("Delegate") != std::string::npos;
   };
-  layers.erase(std::remove_if(layers.begin(), layers.end(), whole), layers.end());
+  if (std::any_of(layers.begin(), layers.end(), inside))
+    layers.erase(std::remove_if(layers.begin(), layers.end(), whole), layers.end());
   for (LayerTime& layer : layers) {
+    if (whole(layer)) layer.name = layer.kind;
     if (inside(layer))
       layer.kind = layer.name.substr(delegate_prefix.size(), layer.name.rfind(':') - delegate_prefix.size());
   }
 }
 
 /// Tables "Run Order": of preparing the model, then of the runs, and of what delegates executed inside. Those of
-/// subgraphs are parts of a row of the first.
+/// subgraphs are parts of a row of the first. Other lines may stand between rows; how many there are is said below.
 std::vector<LayerTime> of_benchmark_model(std::string_view text, const std::string& file) {
   std::vector<LayerTime> layers;
-  std::size_t number = 0, average = 0, calls = 0, name = 0;
+  std::size_t number = 0, average = 0, calls = 0, name = 0, before = 0;
   bool inside = false, subgraph = false, delegate = false;
-  for (const std::string_view line : split(text, '\n')) {
+  for (const std::string_view line : lines_of(text)) {
     ++number;
     const std::string row(trimmed(line));
     if (begins_with(row, "Subgraph (index")) subgraph = true;
@@ -136,9 +138,16 @@ std::vector<LayerTime> of_benchmark_model(std::string_view text, const std::stri
     if (row.find(" Run Order ") != std::string::npos) {
       inside = delegate || !subgraph;
       if (inside && !delegate) layers.clear();
+      before = layers.size();
       average = 0;
       continue;
     }
+    if (average > 0 && begins_with(row, executed)) {
+      const std::size_t rows = layers.size() - before;
+      if (row != std::string(executed) + std::to_string(rows))
+        throw FormatError(file + ": has " + std::to_string(rows) + " rows, and says '" + excerpt(row) + "'; it is cut");
+    }
+    inside = inside && row.rfind("===", 0) != 0 && !begins_with(row, executed);
     if (!inside) continue;
     const std::vector<std::string> fields = fields_of(row, '\t');
     if (begins_with(row, "[node type]")) {
@@ -147,10 +156,7 @@ std::vector<LayerTime> of_benchmark_model(std::string_view text, const std::stri
       name = column_of(fields, "[Name]");
       continue;
     }
-    if (row.empty() || fields.size() <= name || average == 0) {
-      inside = inside && average == 0;
-      continue;
-    }
+    if (average == 0 || fields.size() <= std::max(name, average)) continue;
     const std::string place = file + ": line " + std::to_string(number);
     const double times = calls < fields.size() ? number_in(fields, calls, place) : 1;  // earlier ones say 0
     layers.push_back({fields[name], fields.front(), std::max(times, 1.0) * number_in(fields, average, place)});
@@ -168,7 +174,7 @@ std::vector<LayerTime> of_openvino(std::string_view text, const std::string& fil
   Runs runs;
   std::vector<std::string> header;
   std::size_t number = 0;
-  for (const std::string_view line : split(text, '\n')) {
+  for (const std::string_view line : lines_of(text)) {
     ++number;
     std::vector<std::string> fields = fields_of(std::string(line), ';');
     if (!fields.empty() && fields.front() == "layerName") {
@@ -236,7 +242,7 @@ std::vector<LayerTime> layer_times(std::string_view text, const std::string& fil
   } else {
     throw FormatError(file + ": is no profile of trtexec, ONNX Runtime, benchmark_model or benchmark_app");
   }
-  if (layers.empty()) throw FormatError(file + ": names no layer that was executed");
+  if (layers.empty()) throw FormatError(file + ": names no layer that was executed, or is not what the tool prints");
   return layers;
 }
 

@@ -57,7 +57,7 @@ std::vector<std::string> parts_of(const std::string& layer) {
     }
     parts = std::move(finer);
   }
-  for (std::string& part : parts) drop_end(part, "]");
+  for (std::string& part : parts) part.resize(std::min(part.size(), part.find(']')));  // "[conv1]:4"
   return parts;
 }
 
@@ -100,7 +100,7 @@ std::string kind_of_layer(const LayerTime& layer) {
       {"linear", {"FULLY_CONNECTED", "Fully Connected", "Gemm", "FusedGemm", "FullyConnected"}},
       {"max_pool", {"Max Pooling", "MAX_POOL_2D", "MaxPool"}},
       {"average_pool", {"Average Pooling", "AVERAGE_POOL_2D", "AveragePool"}},
-      {"global_pool", {"Global Average Pooling"}},
+      {"global_pool", {"Global Average Pooling", "MEAN"}},
       {"softmax", {"SOFTMAX", "Softmax"}},
       {"concatenate", {"CONCATENATION", "Concat"}},
       {"add", {"ADD", "Add"}},

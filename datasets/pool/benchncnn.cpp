@@ -50,8 +50,13 @@ DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, co
     constexpr std::string_view threads_are = "num_threads =";
     if (begins_with(line, threads_are)) {
       const auto threads = parse_integer(trimmed(line.substr(threads_are.size())));
+      if (threads && device.threads > 0 && *threads != device.threads) {
+        throw InputError(file + ":" + std::to_string(number) + ": another number of threads than above, " +
+                         std::to_string(*threads) + " and " + std::to_string(device.threads) + "; split the log");
+      }
       if (threads && *threads > 0 && *threads < 4096) device.threads = static_cast<int>(*threads);
     }
+    if (begins_with(line, "gpu_device = ") && parse_integer(line.substr(13)) >= 0) device.runtime = "ncnn, Vulkan";
     const std::optional<Row> row = row_of(line);
     if (!row) continue;
     const LatencyEntry mean = milliseconds(row->mean_ms);

@@ -180,6 +180,21 @@ TEST(KitOfACommand, AdaptsAndRefusesWhenStrict) {
   EXPECT_NE(partial.err.find("arch_02"), std::string::npos) << partial.err;
   EXPECT_NE(partial.err.find("not measured; left out"), std::string::npos) << partial.err;
   EXPECT_NE(partial.err.find("3 of 4 architectures measured"), std::string::npos) << partial.err;
+  std::vector<std::filesystem::path> operators;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "kit" / "results")) {
+    if (entry.path().filename().string().rfind("op_", 0) == 0) operators.push_back(entry.path());
+  }
+  ASSERT_GT(operators.size(), 10u);
+  for (const std::filesystem::path& results : operators) std::filesystem::remove_all(results);
+  const Outcome all = run(adapt + path("few.tenshot") + " --json");
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_NE(all.err.find("… and "), std::string::npos) << all.err;
+  std::size_t said = 0;
+  for (const nlohmann::json& remark : nlohmann::json::parse(all.out).at("remarks")) {
+    const std::string text = remark.at("text");
+    said += text.find("not measured; left out") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(said, operators.size() + 1) << "programs are told of every one";
   const Outcome strict = run(adapt + path("none.tenshot") + " --strict");
   EXPECT_EQ(strict.exit_code, 1);
   EXPECT_NE(strict.err.find("--strict accepts none"), std::string::npos) << strict.err;

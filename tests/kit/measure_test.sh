@@ -206,6 +206,10 @@ case_custom() {
   measure 2 --command 'echo 3'
   expect_printed "--command has no {model}"
   measure 2 --backend custom
+  new_kit # a line of several columns is no number
+  measure 0 --command "printf '1 12.5\\n2\\t13.5\\n \\t4.5 \\r\\n' # {model}"
+  [ "$(cat "$kit/results/arch_01/times.txt")" = 4.5 ] || fail "expected 4.5: $(cat "$kit/results/arch_01/times.txt")"
+  expect_lines 1 '^1 12.5$' "$kit/results/arch_01/log.txt"
 }
 # shellcheck disable=SC2016 # the command's own shell
 # What each tool prints, by the patterns of descriptor/README.md; the last of several averages is that of the timed runs.
@@ -243,6 +247,16 @@ case_times() {
   measure 0 --command 'echo "took 0.0031 s, [2.1*]"; : {model}' --times 'took %{s} s, [2.1*]'
   expect arch_01/times.txt 3.1
   expect arch_01/meta.txt aggregated=yes
+  for said in '950.20 us' '950.20us,' '950.20 µs' '950.20 microseconds' '0.95 s' '950 ns.'; do # of another unit
+    new_kit
+    measure 1 --command "echo 'Median: $said'; : {model}" --times 'Median: %{ms}'
+    expect_lines 1 'Median: %{ms} says another unit' "$kit/results/arch_01/failed.txt"
+  done
+  for said in '3.5 ms' '3.5' '3.5 msec' '3.5 steps' '3.5 s.d. of 1'; do
+    new_kit
+    measure 0 --command "echo 'Median: $said'; : {model}" --times 'Median: %{ms}'
+    expect arch_01/times.txt 3.5
+  done
   new_kit
   measure 1 --command 'echo took 3 ms; : {model}' --times 'latency %{ms}'
   expect arch_01/failed.txt "nothing that the command printed is like --times latency %{ms}"
@@ -279,6 +293,18 @@ case_profile() {
   measure 0 --profile
   expect_printed "1 of 3 were measured before"
   expect_lines 1 conv1_kernel_time "$kit/results/arch_01/profile.json"
+  board trtexec # what was measured before stays until it is measured anew
+  new_kit
+  measure 0
+  for engine in "$kit"/results/engines/arch_02*; do echo unrunnable >>"$engine"; done
+  measure 1 --profile
+  expect_printed "2 of 3 arch_02 … FAILED: trtexec ended with status 1: Error[2]: [engine.cpp::deserializeEngine::951]"
+  expect_printed "the earlier result stays"
+  expect_file arch_02/times.json
+  expect_no_file arch_02/failed.txt
+  expect_lines 1 'deserializeEngine' "$kit/results/arch_02/log.txt"
+  expect arch_01/meta.txt profile=profile.json
+  [ -z "$(find "$kit/results" -name '*.part')" ] || fail "left behind: $(find "$kit/results" -name '*.part')"
 }
 # shellcheck disable=SC2016
 case_profile_of_a_command() {
@@ -381,6 +407,16 @@ case_converted() {
   convert tflite
   measure 2
   expect_printed "The models were converted to .tflite"
+  for backend in '' --backend=trtexec --backend=onnxruntime; do # the user's own files, which nobody converted
+    new_kit
+    sed 's/[.]onnx/.tflite/' "$kit/models.tsv" >"$work/models.tsv" && cp "$work/models.tsv" "$kit/"
+    convert tflite
+    # shellcheck disable=SC2086 # one word, or none
+    measure 2 $backend
+    expect_printed "The models are .tflite files: say by --command what runs them"
+  done
+  new_kit
+  convert tflite
   measure 0 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'avg=%{us}'
   expect kit.txt converted=tflite
   expect arch_01/meta.txt "sha256=$(hash_of converted/arch_01.tflite)"
@@ -456,7 +492,19 @@ case_same_failure() {
   expect_printed "no library for models/arch_03.onnx"
   expect_printed "1 of 6 measured"
   expect_no_file arch_04
-  rm -r "$kit/results" # different reasons stop nothing
+  board trtexec # hashes of models are no different reasons, and trtexec's last line is none
+  new_kit unrunnable
+  for id in arch_03 arch_04 arch_05; do add_model $id; echo unrunnable >>"$kit/models/$id.onnx"; done
+  sed '/arch_0[345]/d' "$kit/models.tsv" >"$work/models.tsv"
+  for id in arch_03 arch_04 arch_05; do
+    printf '%s\tarchitecture\tmodels/%s.onnx\t%s\t20\t1x3x32x32\n' $id $id "$(hash_of models/$id.onnx)" >>"$work/models.tsv"
+  done
+  cp "$work/models.tsv" "$kit/"
+  measure 1
+  expect_printed "Three models in a row failed for the same reason, so no further one was tried: trtexec ended with status 1: Error[2]"
+  board
+  new_kit
+  for id in arch_03 arch_04 arch_05; do add_model $id; done # different reasons stop nothing
   measure 1 --command 'case {model} in *arch_0[24]*) echo "one" >&2 ;; *) echo "other" >&2 ;; esac; exit 1'
   expect_file arch_05/failed.txt
 }
@@ -524,6 +572,14 @@ case_clocks() {
   expect_printed "WARNING: the clocks are not fixed"
   expect arch_01/meta.txt clocks_moved=yes # and tells nothing: such clocks follow the load
   expect arch_01/meta.txt clocks_fixed=no
+  measure 0
+  expect_printed "3 of 3 were measured before"
+  cat "$gpu/max_freq" >"$gpu/min_freq" # as the warning says: what moved is measured again
+  measure 0
+  expect_printed "2 of 3 were measured before"
+  expect arch_01/meta.txt clocks_moved=no
+  measure 0
+  expect_printed "3 of 3 were measured before"
   board trtexec nvpmodel
   new_kit
   measure 0 FAKE_CLOCK="$gpu/cur_freq"
@@ -672,6 +728,12 @@ case_resumption() {
   expect_lines 2 '--loadEngine=results/engines/arch_02' "$work/calls"
   expect_lines 1 '--loadEngine=results/engines/op_nor_conv_3x3_16' "$work/calls"
   expect_no_file running
+  rm "$kit/results/arch_01/times.json" # what cannot be read is measured again
+  sed '$d' "$kit/results/arch_02/times.json" >"$work/cut" && cp "$work/cut" "$kit/results/arch_02/times.json"
+  : >"$kit/results/op_nor_conv_3x3_16/times.json"
+  measure 0
+  expect_printed "3 of 3 op_nor_conv_3x3_16 … 1.73 ms"
+  for id in arch_01 arch_02 op_nor_conv_3x3_16; do expect_lines 20 '"computeMs"' "$kit/results/$id/times.json"; done
 }
 case_interruption() {
   board

@@ -355,6 +355,13 @@ class ModuleTest(unittest.TestCase):
         self.assertEqual(predictor.verdict.trust, "doubtful")
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
+            rows = [f"{text},{self.measured[text]}\n" for text in self.ten]
+            (folder / "a.csv").write_text("".join(["architecture,latency_ms\n", *rows, "nonsense,1\n"]))
+            (folder / "b.csv").write_text("".join(["architecture,latency_ms\n", f"{self.ten[0]},0.001\n"]))
+            with self.assertWarnsRegex(UserWarning, "'nonsense' is no architecture of this space"):
+                tenshot.adapt(CHECKPOINT, folder / "a.csv")
+            with self.assertWarnsRegex(UserWarning, "rounds of one board contradict each other"):
+                tenshot.adapt(CHECKPOINT, [folder / "a.csv", folder / "b.csv"])
             board = tenshot.load(made_up_board.write(PROGRAM, folder))
             (folder / "large.csv").write_text(
                 "network,index,operation,input_size,input_channels,output_size,stride,kernel,filters,groups\n"

@@ -261,6 +261,7 @@ void report(const datasets::Findings& findings) {
 
 void report(const datasets::KitResults& results) {
   say_first(results.findings, &datasets::KitFinding::message, results.findings.size());
+  for (std::size_t i = shown_lines; i < results.findings.size(); ++i) keep_as_remark(results.findings[i].message);
   std::string text = std::to_string(results.latencies.size()) + " of " + std::to_string(results.planned) +
                      " architectures measured, " + std::to_string(results.descriptor.operators.size()) + " operators";
   if (results.descriptor.has_counters()) text += " with counters";

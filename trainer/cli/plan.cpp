@@ -16,12 +16,13 @@ namespace {
 
 /// What to do once the plan is measured, and `measured` is there beside what was given here.
 std::string adapt_command(const OptionParser& options, const std::string& measured) {
+  const auto word = [](const std::string& of) { return of.find(' ') == std::string::npos ? of : '"' + of + '"'; };
   std::string text = "tenshot adapt";
-  if (options.has("checkpoint")) text += " --checkpoint " + options.get("checkpoint");
-  for (const std::string& path : options.all("measurements")) text += " --measurements " + path;
-  text += " --measurements " + measured + (options.has("fleet") ? " --fleet" : "");
-  if (options.has("networks")) text += " --networks " + options.get("networks");
-  if (options.has("runtime")) text += " --runtime \"" + options.get("runtime") + '"';
+  if (options.has("checkpoint")) text += " --checkpoint " + word(options.get("checkpoint"));
+  for (const std::string& path : options.all("measurements")) text += " --measurements " + word(path);
+  text += " --measurements " + word(measured) + (options.has("fleet") ? " --fleet" : "");
+  if (options.has("networks")) text += " --networks " + word(options.get("networks"));
+  if (options.has("runtime")) text += " --runtime " + word(options.get("runtime"));
   return text + " --out device.tenshot";
 }
 

@@ -36,16 +36,17 @@ std::map<std::string, double> numbers_of(const MeasurementSource& source) {
 
 }  // namespace
 
+void warn(const std::string& text, int level) {
+  if (PyErr_WarnEx(PyExc_UserWarning, excerpt(text, 1000).c_str(), level) != 0) throw pybind11::error_already_set();
+}
+
 std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings& candidates,
                                      const std::optional<MeasurementSource>& measurements) {
   if (checkpoint) return trainer::checkpoint_named(checkpoint->string());
   Strings names = candidates;
-  std::vector<std::filesystem::path> tables;
-  if (measurements) {
-    tables = paths_of(*measurements);
-    for (const auto& [name, latency_ms] : numbers_of(*measurements)) names.push_back(name);
-  }
-  return trainer::shipped_checkpoint(datasets::space_given(names, tables));
+  const MeasurementSource source = measurements.value_or(MeasurementSource());
+  for (const auto& [name, latency_ms] : numbers_of(source)) names.push_back(name);
+  return trainer::shipped_checkpoint(datasets::space_given(names, paths_of(source)));
 }
 
 Strings strings_of(const pybind11::iterable& architectures) {
@@ -79,7 +80,9 @@ trainer::AdaptationSet adaptation_set(const trainer::PoolModel& model, const Mea
   set.quantity = trainer::adapted_quantity(model.pool(), wanted);
   const std::vector<std::filesystem::path> paths = paths_of(source);
   if (!paths.empty()) {
-    trainer::add_measured(set, datasets::read_joined(paths, *model.pool().space, *set.quantity, fleet).measured, model);
+    datasets::JoinedSources joined = datasets::read_joined(paths, *model.pool().space, *set.quantity, fleet);
+    for (const std::string& warning : joined.warnings()) warn(warning, 2);
+    trainer::add_measured(set, std::move(joined.measured), model);
   } else if (fleet) {
     throw InputError("fleet is of several files or folders, one of each board");
   } else {

@@ -28,6 +28,9 @@ using MeasurementSource =
 /// Extents by the name of an ONNX file's input.
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
+/// A UserWarning at the line `level` calls of Python above.
+void warn(const std::string& text, int level = 1);
+
 /// A checkpoint's file, or the name of a shipped one; nothing: the shipped one that fits what is given.
 using Checkpoint = std::optional<std::filesystem::path>;
 
@@ -49,7 +52,7 @@ std::vector<nasbench::Architecture> parse_all(const nasbench::NetworkSpace& spac
 Strings format_all(const nasbench::NetworkSpace& space, const std::vector<nasbench::Architecture>& architectures);
 
 /// `fleet` is that of datasets::read_joined(). Of the quantity that is asked for by name, or that the checkpoint's pool
-/// holds. Throws InputError on measurements that cannot be used, and what reading a file throws.
+/// holds. Warns of what is left out or doubtful. Throws InputError on unusable ones, and what reading a file throws.
 trainer::AdaptationSet adaptation_set(const trainer::PoolModel& model, const MeasurementSource& source,
                                       const std::optional<std::string>& quantity, bool fleet);
 

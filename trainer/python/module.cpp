@@ -33,11 +33,6 @@ py::array_t<double> to_array(const std::vector<double>& values) {
   return py::array_t<double>(values.size(), values.data());
 }
 
-/// At the line `level` calls of Python above.
-void warn(const std::string& text, int level = 1) {
-  if (PyErr_WarnEx(PyExc_UserWarning, excerpt(text, 1000).c_str(), level) != 0) throw py::error_already_set();
-}
-
 class LoadedPredictor {
  public:
   explicit LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor)

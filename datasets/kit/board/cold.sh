@@ -61,8 +61,7 @@ cold_start() {
       run sh -c "$(filled_command 1 "$file")" >"$said" 2>>"$log"
       status=$? command=$hot_command
       [ $status = 0 ] || return 1
-      tr -d ' \t\r' <"$said" | grep -E '^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$' | tail -n 1 |
-        awk '{ print $1, "-", "-", "-" }' ;;
+      numbers "$said" | tail -n 1 | awk '{ print $1, "-", "-", "-" }' ;;
   esac
 }
 # Medians of the starts; sets cold_lines to what meta.txt gets, or leaves it empty.

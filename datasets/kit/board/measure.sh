@@ -174,6 +174,7 @@ done
 # ---- The backend.
 format='' # of the converted files
 [ ! -f converted.tsv ] || format=$(sed -n 's/^# *format //p' converted.tsv | head -n 1)
+own=$(awk -F '\t' '!/^#/ { sub(/.*[.]/, "", $3); print $3; exit }' models.tsv) # of the files in models/
 [ -z "$command" ] || : "${backend:=custom}"
 : "${backend:=$(recorded backend)}" "${threads:=$(recorded threads)}" "${threads:=1}"
 : "${optimization:=$(recorded optimization)}"
@@ -203,6 +204,10 @@ find_onnxruntime() {
   return 1
 }
 if [ "$backend" != custom ] && [ -n "$times_pattern$phone" ]; then wrong "--times and --adb go with --command"; fi
+case $own:$backend:$format in
+  onnx:* | *:custom:* | *:engine | *:plan) ;;
+  *) wrong "The models are .$own files: say by --command what runs them" ;;
+esac
 chosen=''
 case $backend in
   trtexec) find_trtexec || die "trtexec is neither on the PATH nor in /usr/src/tensorrt/bin" ;;
@@ -377,7 +382,8 @@ measure() { # sets ms, or returns 1 with why
   if [ $status != 0 ]; then
     # Perhaps it is of another TensorRT; the next attempt builds it anew.
     [ "$engine" = "$file" ] || rm -f "$engine"
-    why="$runner ended with status $status: $(tail -n 1 "$log")"
+    why=$(sed -n 's/.*\[E\] *//p' "$out/said.part" | head -n 1) # trtexec's last line only repeats its options
+    why="$runner ended with status $status: ${why:-$(tail -n 1 "$log")}"
     return 1
   fi
   ran_as_asked || return 1
@@ -422,8 +428,16 @@ else
 fi
 
 total=$(grep -vc '^#' "$list")
-is_measured() { [ -f "results/$1/meta.txt" ] && grep -q "^sha256=$2\$" "results/$1/meta.txt"; } # ID HASH
-is_done() { is_measured "$1" "$2" && is_steady "$1" && is_at_level "$1" && has_profile "$1"; }
+is_measured() { # ID HASH: with times that are whole
+  [ -f "results/$1/meta.txt" ] || return 1
+  its_hash='' its_times=''
+  while IFS='=' read -r key text; do
+    case $key in sha256) its_hash=$text ;; times) its_times=$text ;; esac
+  done <"results/$1/meta.txt"
+  [ "$its_hash" = "$2" ] && [ -s "results/$1/$its_times" ] || return 1
+  case $its_times in *.json) case $(tail -c 2 "results/$1/$its_times") in *']' | *'}') ;; *) return 1 ;; esac ;; esac
+}
+is_done() { is_measured "$1" "$2" && is_steady "$1" && is_at_level "$1" && is_settled "$1" && has_profile "$1"; }
 count_done() { # what is measured, steady as the sentinel says, and at the clock $clock_level where there is one
   done_count=0 level=''
   [ ! -f results/sentinel.txt ] || level=$(sentinel_level)
@@ -431,6 +445,7 @@ count_done() { # what is measured, steady as the sentinel says, and at the clock
     case $id in '#'*) ;; *) ! is_done "$id" "$hash" || done_count=$((done_count + 1)) ;; esac
   done <"$list"
 }
+clocks_fixed=$(fixed_now)
 clock_level=$(find_clock_level)
 count_done
 done_before=$done_count
@@ -462,11 +477,10 @@ if [ -n "$sentinel_every" ] && [ $done_before -lt "$total" ] && ! sentinel_ms=$(
   warn "the first model cannot be measured, so there is no sentinel: $(tail -n 1 results/sentinel/log.txt)"
   sentinel_every=''
 fi
-clocks_fixed=$(fixed_now)
 moved_ones='' pass=1 stopped='' last_failure='' same_failures=0
 # Whether this model and the two before it failed for one reason, but for their names and numbers.
 is_same_failure() {
-  failure=$(printf '%s' "$why" | sed "s/$id/MODEL/g; s/[0-9][0-9]*/N/g")
+  failure=$(printf '%s' "$why" | sed "s/$id/MODEL/g; s/$hash/HASH/g; s/0x[0-9a-f]*/N/g; s/[0-9][0-9]*/N/g")
   if [ "$failure" = "$last_failure" ]; then same_failures=$((same_failures + 1)); else same_failures=1; fi
   last_failure=$failure
   [ -n "$failure" ] && [ $same_failures -ge 3 ]
@@ -476,11 +490,13 @@ measure_all() { # what is not done; sets failures and failed
   exec 3<"$list"
   while IFS='	' read -r id kind file hash runs shape <&3; do
     case $id in '#'*) continue ;; esac
-    number=$((number + 1)) out=results/$id log=results/$id/log.txt why='' ms=''
+    number=$((number + 1)) out=results/$id.part log=results/$id.part/log.txt why='' ms=''
     is_done "$id" "$hash" && continue
     attempts=$((attempts + 1)) engine=$(engine_of)
     runs=${runs_asked:-$runs}
+    # An earlier result of this model stays until there is a new one.
     rm -rf "$out"
+    is_measured "$id" "$hash" || rm -rf "results/$id"
     if ! mkdir "$out" || ! : >"$log"; then die "Cannot write $out in $PWD"; fi
     [ -z "$sentinel_every" ] || [ -n "$batch" ] || await_speed
     printf '%d of %d %s … ' $number "$total" "$id"
@@ -507,6 +523,8 @@ measure_all() { # what is not done; sets failures and failed
         [ -z "$profile_line" ] || echo "$profile_line"
       } | save "$out/meta.txt" || exit 1
       rm -f "$out"/*.part
+      rm -rf "results/$id"
+      mv "$out" "results/$id" || die "Cannot write results/$id in $PWD"
       left=$(awk "BEGIN { s = ($todo - $attempts) * ($(date +%s) - $started) / $attempts
         if (s >= 1) printf s < 100 ? \", about %d s left\" : \", about %d min left\", s < 100 ? s : s / 60 + 0.5 }")
       case $counted in no) left=" without counters, see its log$left" ;; esac
@@ -519,9 +537,15 @@ measure_all() { # what is not done; sets failures and failed
       batch="$batch $id"
     else
       rm -f "$out"/*.part
-      printf '%s\n' "$why" | save "$out/failed.txt" || exit 1
       failed=$((failed + 1)) failures="$failures $id"
-      printf 'FAILED: %s\n' "$why"
+      if [ -d "results/$id" ]; then
+        cat "$log" >>"results/$id/log.txt" && rm -r "$out"
+        printf 'FAILED: %s; the earlier result stays\n' "$why"
+      else
+        printf '%s\n' "$why" | save "$out/failed.txt" || exit 1
+        mv "$out" "results/$id" || die "Cannot write results/$id in $PWD"
+        printf 'FAILED: %s\n' "$why"
+      fi
     fi
     if is_same_failure; then
       stopped=$why stopped_at=$id
@@ -562,7 +586,7 @@ note_quantities
 note_cold_starts
 state_now | save results/after.txt || exit 1
 check_power_mode results/after.txt
-clock_level='' sentinel_every='' # what was disturbed is measured too
+clock_level='' sentinel_every='' clocks_fixed='' # what was disturbed is measured too
 count_done
 echo "$done_count of $total measured; the results are in $PWD/results"
 [ -z "$moved_ones" ] || warn "the clocks or the speed moved during:$moved_ones"
@@ -574,6 +598,6 @@ if [ -n "$stopped" ]; then
   exit 1
 fi
 if [ $failed != 0 ]; then
-  echo "Failed:$failures; why is in results/ID/failed.txt and log.txt, and another run tries them again" >&2
+  echo "Failed:$failures; why is in results/ID/failed.txt or log.txt, and another run tries them again" >&2
   exit 1
 fi

@@ -39,6 +39,9 @@ is_at_level() { # ID: before and after
     }
   }'
 }
+is_settled() { # ID: unless its clock moved while it followed the load, and is fixed by now
+  [ "$clocks_fixed" != yes ] || ! clocks_of "$1" | grep -q 'yes no $'
+}
 has_level_clock() { # is the clock where most architectures had it?
   clock_now | awk -v level="$clock_level" '{ exit !($1 >= 0.95 * level && $1 <= 1.05 * level) }'
 }

@@ -42,6 +42,12 @@ tool_times() { # prints the milliseconds in what is read, one a line
       gsub(/[.,]/, "", groups)
       return groups "." text
     }
+    function unit_after(text) { # the unit of time that it begins with, or ""
+      if (!match(text, /^[ \t]*([num]|\302\265|\316\274|nano|micro|milli)?(s|sec|secs|second|seconds)([^A-Za-z.]|[.]?$|[.][^A-Za-z])/))
+        return ""
+      sub(/^[ \t]*/, "", text)
+      return text ~ /^n/ ? "ns" : text ~ /^(u|micro|\302|\316)/ ? "us" : text ~ /^m/ ? "ms" : "s"
+    }
     BEGIN {
       pattern = ENVIRON["TENSHOT_TIMES"]
       match(pattern, /%[{][a-z]+(\/runs)?[}]/)
@@ -78,21 +84,24 @@ tool_times() { # prints the milliseconds in what is read, one a line
           exit
         }
         if ((value = value_of(text)) == "") { print "unclear " found; exit }
+        if ((said = unit_after(tail)) != "" && said != unit) { print "other " text " " said; exit }
         printf "%.9g\n", value * factor / share
       }
     }'
 }
 # From what the command printed, results/ID/times.txt; sets aggregated.
+whole_lines() { tr -d '\r' <"$1" | sed 's/^[[:blank:]]*//; s/[[:blank:]]*$//'; } # FILE: without blanks around them
+numbers() { whole_lines "$1" | grep -E '^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$'; } # FILE: of one number alone
 read_times() { # FILE
-  aggregated=no unclear=''
+  aggregated=no unclear='' other=''
   if [ -z "$times_pattern" ]; then
-    unclear=$(tr -d ' \t\r' <"$1" | grep -E '^[0-9.]*[0-9],[0-9]+$' | head -n 1)
-    [ -n "$unclear" ] || tr -d ' \t\r' <"$1" | grep -E '^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$'
+    unclear=$(whole_lines "$1" | grep -E '^[0-9.]*[0-9],[0-9]+$' | head -n 1)
+    [ -n "$unclear" ] || numbers "$1"
     return
   fi
   tool_times <"$1" >"$1.times"
-  unclear=$(sed -n 's/^unclear //p' "$1.times")
-  if [ -n "$unclear" ]; then :
+  unclear=$(sed -n 's/^unclear //p' "$1.times") other=$(sed -n 's/^other //p' "$1.times")
+  if [ -n "$unclear$other" ]; then :
   elif is_of_all_runs; then
     aggregated=yes
     tail -n 1 "$1.times"
@@ -105,6 +114,7 @@ read_times() { # FILE
 no_times() {
   if [ -n "${unclear:-}" ]; then
     echo "the number \"$unclear\" can be read in two ways: let the command print decimal points, by LC_ALL=C"
+  elif [ -n "${other:-}" ]; then echo "the command printed $other, and --times $times_pattern says another unit"
   elif [ -n "$times_pattern" ]; then echo "nothing that the command printed is like --times $times_pattern"
   else echo "custom gave no times: no line is a number of milliseconds (--times reads what else a tool prints)"
   fi

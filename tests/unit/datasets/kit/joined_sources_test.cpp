@@ -51,13 +51,14 @@ TEST_F(JoinedMeasurements, SayHowFarTheyAgreeAndHowFarBoardsDiffer) {
                                             table("c.csv", {{7, 9}, {8, 18}, {9, 5}})},
                                            space(), Quantity::latency);
   const std::vector<std::string> remarks = joined.remarks(Quantity::latency);
-  ASSERT_EQ(remarks.size(), 2u);
-  EXPECT_EQ(remarks[0],
+  ASSERT_EQ(remarks.size(), 3u);
+  EXPECT_EQ(remarks[0].find("Warning: rounds of one board contradict each other"), 0u);
+  EXPECT_EQ(remarks[1],
             "2 networks were measured more than once, and the median of each counts: they agree within 22 % typically "
             "and 22 % at worst (" +
                 space().format(space().at(7)) + ": 10, 11, 9 ms)");
   const std::string folder = folder_.path().string();
-  EXPECT_EQ(remarks[1], "over the networks that they share, compared with the median: " + folder +
+  EXPECT_EQ(remarks[2], "over the networks that they share, compared with the median: " + folder +
                             "/a.csv is typical, " + folder + "/b.csv is 10 % slower, " + folder +
                             "/c.csv is 10 % faster");
 }
@@ -164,6 +165,56 @@ TEST_F(JoinedMeasurements, OfTablesAreOfAFleetWhereOneSaysSo) {
             apart.string() +
                 ": this board measured no network that the others did, so that nobody knows how far it "
                 "differs; measure some networks on all boards");
+}
+
+TEST_F(JoinedMeasurements, OfOtherSettingsAreRefusedOrDoubted) {
+  const MeasuredKit a, b;
+  const auto joined = [&] { return read_joined({a.path(), b.path()}, space(), Quantity::latency); };
+  EXPECT_TRUE(joined().doubts.empty());
+  const std::size_t left_out = joined().measured.left_out();
+  b.put("before.txt", "machine=aarch64\npower_mode=15W\n");
+  ASSERT_EQ(joined().doubts.size(), 1u);
+  EXPECT_EQ(
+      joined().doubts[0].find(b.path().string() + ": its power mode is '15W', that of the sources before it 'MAXN'"),
+      0u)
+      << joined().doubts[0];
+  EXPECT_EQ(joined().remarks(Quantity::latency).front(), "Warning: " + joined().doubts[0]);
+  EXPECT_EQ(joined().measured.left_out(), left_out + 1) << "which --strict refuses";
+  b.put("before.txt", "machine=aarch64\npower_mode=MAXN\n");
+  b.put("kit.txt", "kit=" + b.manifest.id + "\nbackend=trtexec\nprecision=fp32\nthreads=1\n");
+  EXPECT_EQ(joined().doubts.size(), 1u) << "another runtime";
+  for (const char* settings : {"precision=fp16\nthreads=1\n", "precision=fp32\nthreads=4\n",
+                               "precision=fp32\nthreads=1\noptimization=basic\n"}) {
+    b.put("kit.txt", "kit=" + b.manifest.id + "\nbackend=custom\n" + settings);
+    const std::string message = message_of([&] { joined(); });
+    EXPECT_EQ(message.find(b.path().string() + ": its precision is '"), 0u) << settings << message;
+  }
+  b.put("kit.txt", "kit=" + b.manifest.id + "\nbackend=unknown\n");  // as of what was imported from a CSV
+  EXPECT_EQ(joined().doubts.size(), 0u);
+}
+
+TEST_F(JoinedMeasurements, OfRoundsThatContradictEachOtherAreDoubted) {
+  const auto joined = [&](double factor) {
+    return read_joined(
+        {table("a.csv", {{7, 10}, {8, 20}, {9, 5}}), table("b.csv", {{7, 10 * factor}, {8, 20 * factor}, {9, 5.1}})},
+        space(), Quantity::latency);
+  };
+  EXPECT_TRUE(joined(1.1).doubts.empty());
+  EXPECT_EQ(joined(1.1).measured.left_out(), 0u);
+  EXPECT_EQ(joined(1.6).doubts.size(), 1u);
+  EXPECT_EQ(joined(1.6).measured.left_out(), 1u);
+}
+
+TEST_F(JoinedMeasurements, WarnOfWhatIsLeftOutOrDoubtfulOfAnySource) {
+  const MeasuredKit kit;
+  write_file_quickly(kit.result(0) / "failed.txt", "no memory\n");
+  write_file_quickly(folder_.path() / "more.csv",
+                     "architecture,latency_ms\nnonsense,2\n" + space().format(space().at(9)) + ",3\n");
+  const std::vector<std::string> warnings =
+      read_joined({kit.path(), folder_.path() / "more.csv"}, space(), Quantity::latency).warnings();
+  EXPECT_NE(warnings.front().find("failed on the device: no memory"), std::string::npos) << warnings.front();
+  EXPECT_NE(warnings.back().find("'nonsense' is no architecture"), std::string::npos) << warnings.back();
+  EXPECT_TRUE(read_joined({table("a.csv", {{7, 10}})}, space(), Quantity::latency).warnings().empty());
 }
 
 }  // namespace

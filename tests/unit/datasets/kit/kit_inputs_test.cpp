@@ -143,5 +143,28 @@ TEST(KitInputs, WhatCannotBeFedIsSaidBeforeAnythingIsWritten) {
   EXPECT_FALSE(fs::exists(folder.path() / "kit"));
 }
 
+TEST(KitInputs, WhatCannotBeFedOrIsNotFixedIsKeptOutOfAKitByItsReason) {
+  const TemporaryFolder folder;
+  write_sum(folder.path() / "kit-c-scalar.onnx", {{"s", {}}, {"x", {1, 8}}});
+  write_sum(folder.path() / "kit-c-open.onnx", {{"x", {-1, 8}}});
+  const auto problem_of = [&](const std::string& name, const std::string& suffix,
+                              const nasbench::NetworkReadOptions& options = {}) {
+    return kit_problem(read_networks(folder.path() / name, options).front(), suffix).value_or("");
+  };
+  EXPECT_EQ(problem_of("kit-c-open.onnx", ".onnx"), "");
+  EXPECT_NE(problem_of("kit-c-scalar.onnx", ".onnx").find("'kit-c-scalar', input 's': has no dimensions"),
+            std::string::npos);
+  write_file_quickly(folder.path() / "kit-c-sized.param", "7767517\n2 2\nInput x 0 1 x 0=6 1=8 2=4\nReLU r 1 1 x y\n");
+  write_file_quickly(folder.path() / "kit-c-unsized.param", "7767517\n2 2\nInput x 0 1 x\nReLU r 1 1 x y\n");
+  for (const char* name : {"kit-c-sized.bin", "kit-c-unsized.bin"}) write_file_quickly(folder.path() / name, "");
+  EXPECT_EQ(problem_of("kit-c-sized.param", ".param"), "");
+  nasbench::NetworkReadOptions options;
+  options.shapes = {{"x", {1, 4, 8, 6}}};
+  EXPECT_EQ(problem_of("kit-c-unsized.param", ".param", options)
+                .find("in a kit, *.param files need a fixed size, by their converter: "),
+            0u)
+      << problem_of("kit-c-unsized.param", ".param", options);
+}
+
 }  // namespace
 }  // namespace tenshot::datasets

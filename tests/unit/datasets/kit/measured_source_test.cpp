@@ -56,6 +56,8 @@ TEST(MeasuredSource, RefusesPredictionsAndTablesOfNothing) {
   EXPECT_THROW(read_measured(folder.path() / "table.csv", space(), Quantity::latency), InputError);
   EXPECT_NE(reading("architecture,latency_ms\nnonsense,2\n"), "");
   EXPECT_NE(reading(""), "");
+  EXPECT_EQ(message_of([&] { read_measured(folder.path(), space(), Quantity::latency); }),
+            folder.path().string() + ": is a folder, and no kit: it has no manifest.json");
 }
 
 }  // namespace

@@ -66,6 +66,31 @@ TEST(LayerTimes, OfBenchmarkModelTakeWhatADelegateExecutedForTheDelegate) {
   EXPECT_EQ(later[2].ms, 0.022) << "it was called twice in each run";
 }
 
+TEST(LayerTimes, OfBenchmarkModelPassOverWhatStandsBetweenRowsAndMissNone) {
+  std::string text =
+      read_file(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/kit/fixtures/profile.benchmark_model.txt");
+  const std::size_t second = text.find("\t       DEPTHWISE_CONV_2D");
+  text.insert(second, "WARNING: a line of another stream\n\n");
+  EXPECT_EQ(layer_times(text, "profile").size(), 3u);
+  std::string windows;
+  for (const char c : text) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  EXPECT_EQ(layer_times(windows, "profile").size(), 3u);
+  text.erase(second, text.find("\t         FULLY_CONNECTED", second) - second);
+  const std::string message = message_of([&] { layer_times(text, "profile"); });
+  EXPECT_EQ(message, "profile: has 2 rows, and says 'Number of nodes executed: 3'; it is cut");
+}
+
+TEST(LayerTimes, OfBenchmarkModelDoNotCallADelegateByItsLastOperator) {
+  const std::vector<LayerTime> layers = layer_times(
+      "=== Run Order ===\n[node type]\t[first]\t[avg ms]\t[times called]\t[Name]\n"
+      "CONV_2D\t1.0\t2.0\t1\t[conv1]:0\nTfLiteGpuDelegateV2\t1.0\t3.0\t1\t[fc]:31\n",
+      "profile");
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[0].name, "[conv1]:0");
+  EXPECT_EQ(layers[1].name, "TfLiteGpuDelegateV2");
+  EXPECT_EQ(layers[1].ms, 3) << "a part of the time, and of no known operator";
+}
+
 TEST(LayerTimes, OfBenchmarkAppInPythonAndAsJson) {
   const std::vector<LayerTime> layers = layers_of("profile.benchmark_app_python.csv");
   ASSERT_EQ(layers.size(), 2u);
@@ -172,18 +197,20 @@ TEST(ProfileMatching, GoesByOrderWhereThereAreNoNames) {
   for (const double ms : {1.0, 2.0, 3.0}) layers.push_back({"[StatefulPartitionedCall]:0", "CONV_2D", ms});
   layers.push_back({"[StatefulPartitionedCall:0]:9", "FULLY_CONNECTED", 4});
   layers.push_back({"[x]:3", "SOFTMAX", 5});
+  layers.push_back({"[y]:4", "MEAN", 6});
   const MatchedProfile matched = match_profile(layers, network, own_names(network));
-  EXPECT_EQ(matched.matched, 4u) << "there is no softmax";
+  EXPECT_EQ(matched.matched, 5u) << "there is no softmax";
+  EXPECT_EQ(matched.node_ms[static_cast<std::size_t>(node(network, "pool"))], 6.0);
   EXPECT_EQ(matched.node_ms[static_cast<std::size_t>(node(network, "conv2b"))], 3.0);
   EXPECT_EQ(matched.node_ms[static_cast<std::size_t>(node(network, "fc"))], 4.0);
   layers.erase(layers.begin());
-  EXPECT_EQ(match_profile(layers, network, own_names(network)).matched, 1u) << "two for three could be any";
+  EXPECT_EQ(match_profile(layers, network, own_names(network)).matched, 2u) << "two for three could be any";
 }
 
 TEST(ProfileMatching, KnowsWhatRuntimesPutAroundNames) {
   const nasbench::Network network = small_network();
   for (const char* name : {"conv1", "fused conv1", "node_of_conv1", "conv1_nchwc", "conv1:0", "conv1;relu1",
-                           "[conv1;relu1]:0", "PWN(relu1) + conv1"}) {
+                           "[conv1;relu1]:0", "[relu1;conv1]:17", "[conv1]:4", "PWN(relu1) + conv1"}) {
     const MatchedProfile matched = match_profile({{name, "", 7}}, network, own_names(network));
     EXPECT_EQ(matched.node_ms[static_cast<std::size_t>(node(network, "conv1"))], 7.0) << name;
   }

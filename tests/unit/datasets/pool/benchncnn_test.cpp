@@ -74,5 +74,20 @@ TEST(Benchncnn, OtherTexts_AreNone) {
   EXPECT_NE(message.find("--networks"), std::string::npos) << message;
 }
 
+TEST(Benchncnn, RunsOfOtherThreads_AreRefusedAndAGpuIsNamed) {
+  know("bench_squeeze");
+  const std::string row = " bench_squeeze  min = 2.93  max = 3.92  avg = 3.16\n", two = "num_threads = 2\n";
+  Findings findings;
+  const auto runtime = [&](const std::string& gpu) {
+    return parse_benchncnn(two + "gpu_device = " + gpu + "\n" + row, "bench.txt", "phone", findings).runtime;
+  };
+  EXPECT_EQ(runtime("-1"), "ncnn");
+  EXPECT_EQ(runtime("0"), "ncnn, Vulkan");
+  EXPECT_EQ(parse_benchncnn(two + row + two, "bench.txt", "phone", findings).threads, 2);
+  const std::string message =
+      message_of([&] { parse_benchncnn(two + row + "num_threads = 4\n" + row, "bench.txt", "phone", findings); });
+  EXPECT_EQ(message, "bench.txt:3: another number of threads than above, 4 and 2; split the log");
+}
+
 }  // namespace
 }  // namespace tenshot::datasets
