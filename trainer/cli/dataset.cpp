@@ -155,6 +155,13 @@ void run_dataset_import(const OptionParser& options) {
   for (const auto& column : columns) {
     if (column.usable == 0) say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out");
     if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity));
+    const std::filesystem::path earlier = std::filesystem::path(out) / column.id / "device.json";
+    if (column.usable == 0 || !is_there(earlier)) continue;
+    const std::size_t had = datasets::read_device(earlier, quantity).device.latencies.size();
+    if (had > column.usable) {
+      throw InputError(out + " has " + std::to_string(had) + " networks of '" + column.id + "', and the table " +
+                       std::to_string(column.usable) + ": it would replace them; give another --out, and train on both");
+    }
   }
   read.write_pool(out);
   const auto usable =

@@ -160,6 +160,7 @@ std::optional<Verdict> verdict_after(const PoolModel& model, const Predictor& pr
   const double width = set.architectures.size() > 1 ? width_left_out(model, set, options)
                                                     : found->of_other_kinds.value_or(found->half_width);
   found->half_width = std::max(found->half_width, width);
+  if (found->of_other_kinds) found->of_other_kinds = std::max(*found->of_other_kinds, found->half_width);
   found->trust = trust(found->half_width, found->warnings > 0);
   return found;
 }

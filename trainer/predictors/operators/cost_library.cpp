@@ -154,12 +154,12 @@ void add_decision_costs(const Measured& measured, Index operator_features, doubl
   costs.tail(decisions) = gram.llt().solve(relative.transpose() * left);
 }
 
-/// What the columns have in common: their leading principal directions, as many as hold at most four fifths of the
+/// What the columns have in common: their leading principal directions, as many as hold at most `kept_share` of the
 /// squares. The first is one of them unless it holds nearly all of the squares.
-Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns) {
+Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns, double kept_share) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(columns.transpose() * columns);
   const Eigen::VectorXd& squares = eigen.eigenvalues();  // ascending
-  constexpr double kept_share = 0.8, nearly_all = 0.95;
+  constexpr double nearly_all = 0.95;
   double kept = 0;
   Index rank = 0;
   for (; rank < squares.size(); ++rank) {
@@ -170,10 +170,10 @@ Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns) {
 }
 
 /// What devices' weights have in common: all of `weights`, [networks, devices], along their common directions.
-Eigen::MatrixXd common_part(Eigen::MatrixXd weights) {
+Eigen::MatrixXd common_part(Eigen::MatrixXd weights, double kept_share) {
   const Eigen::RowVectorXd length = weights.colwise().norm().cwiseMax(1e-12);  // each device counts alike
   weights *= length.cwiseInverse().asDiagonal();
-  const Eigen::MatrixXd common = common_directions(weights);
+  const Eigen::MatrixXd common = common_directions(weights, kept_share);
   return weights * common * common.transpose() * length.asDiagonal();
 }
 
@@ -234,17 +234,20 @@ Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& plac
 void keep_common_residuals(CostLibrary& library) {
   if (!library.places.compared() || library.known_weights.size() == 0) return;
   constexpr std::size_t many = 24;  // what fewer have in common would tell much of what each measured
+  constexpr double of_many = 0.8, of_all = 0.5;
   const Eigen::MatrixXd weights = library.known_weights;
-  library.known_weights = common_part(weights);
+  library.known_weights = common_part(weights, of_all);
   for (std::size_t k = 0; k < library.kinds.size(); ++k) {
     DeviceKind& kind = library.kinds[k];
-    if (k > 0 && kind.members.size() >= many) {
+    const bool has_many = k > 0 && kind.members.size() >= many;
+    if (has_many) {
       std::vector<std::size_t> devices;
       for (const KindMember& member : kind.members) devices.push_back(member.device);
-      library.known_weights(Eigen::all, devices) = common_part(weights(Eigen::all, devices));
+      library.known_weights(Eigen::all, devices) = common_part(weights(Eigen::all, devices), of_many);
     }
     kind.members.clear();
-    kind.residual_factor = (kind.residual_factor * common_directions(kind.residual_factor)).eval();
+    const double kept_share = has_many ? of_many : of_all;
+    kind.residual_factor = (kind.residual_factor * common_directions(kind.residual_factor, kept_share)).eval();
   }
 }
 

@@ -170,9 +170,9 @@ Eigen::VectorXd residual_weights(const PoolNumbers& pool, Eigen::Index device, c
 /// CostLibrary::sizes of a pool whose networks have these places.
 Eigen::MatrixXd size_ranges(const PoolNumbers& pool, const Eigen::MatrixXd& places);
 
-/// Keeps of the devices' residuals what devices have in common: their leading principal components, as many as
-/// hold at most four fifths of the squares, or the first alone. Those of a kind that has many device-runtimes are of
-/// its own, those of others of all. With all residuals, every latency of the pool could be computed from it.
+/// Keeps of the devices' residuals what devices have in common: their leading principal components, or the first alone.
+/// Those of a kind that has many device-runtimes are of its own, as many as hold at most four fifths of the squares;
+/// those of others are of all and hold half. With all residuals, every latency of the pool could be computed from it.
 void keep_common_residuals(CostLibrary& library);
 
 /// The library of some of its devices, as a prior: without known_costs.
