@@ -10,8 +10,6 @@
 namespace tenshot::nasbench::tflite {
 namespace {
 
-constexpr int same = 0;  // Padding
-
 /// Numbers of the options of a window in the schema.
 struct WindowOptionNumbers {
   int padding, stride_w, stride_h, activation, dilation_w, dilation_h;
@@ -19,6 +17,7 @@ struct WindowOptionNumbers {
 constexpr WindowOptionNumbers convolution_numbers = {0, 1, 2, 3, 4, 5};
 constexpr WindowOptionNumbers depthwise_numbers = {0, 1, 2, 4, 5, 6};
 constexpr int no_option = 1000;  // beyond every table: it has its default
+constexpr int same = 0;          // Padding
 
 WindowOptions window_of(const Operation& op, const WindowOptionNumbers& numbers, const Extent& kernel) {
   WindowOptions window;

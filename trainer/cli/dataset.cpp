@@ -160,7 +160,8 @@ void run_dataset_import(const OptionParser& options) {
     const std::size_t had = datasets::read_device(earlier, quantity).device.latencies.size();
     if (had > column.usable) {
       throw InputError(out + " has " + std::to_string(had) + " networks of '" + column.id + "', and the table " +
-                       std::to_string(column.usable) + ": it would replace them; give another --out, and train on both");
+                       std::to_string(column.usable) +
+                       ": it would replace them; give another --out, and train on both");
     }
   }
   read.write_pool(out);

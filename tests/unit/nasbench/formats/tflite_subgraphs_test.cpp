@@ -187,22 +187,25 @@ TEST(TfliteReader, WeightsTakeTheBitsThatTheFileStoresThemIn_AndSharedOnesCountO
   }
 }
 
+std::vector<std::int32_t> weights(Model& model, std::initializer_list<std::vector<std::int32_t>> shapes) {
+  std::vector<std::int32_t> inputs;
+  for (const std::vector<std::int32_t>& shape : shapes) inputs.push_back(model.weights("w", shape));
+  return inputs;
+}
+
+/// The products of a layer whose inputs are one of shape `in` and what `others` adds.
+std::int64_t products(int code, const std::vector<std::int32_t>& in, const std::vector<std::int32_t>& out,
+                      const std::function<std::vector<std::int32_t>(Model&)>& others,
+                      const std::map<int, FlatPart::Field>& options = {}) {
+  Model model;
+  const int x = model.tensor("x", in), y = model.tensor("y", out);
+  std::vector<std::int32_t> inputs = others(model);
+  inputs.insert(inputs.begin(), x);
+  model.node(code, inputs, {y}, options);
+  return multiply_adds(read_tflite_bytes(model.bytes({x}, {y})));
+}
+
 TEST(TfliteReader, LayersWithAState_CountTheirProducts) {
-  const auto weights = [](Model& model, std::initializer_list<std::vector<std::int32_t>> shapes) {
-    std::vector<std::int32_t> inputs;
-    for (const std::vector<std::int32_t>& shape : shapes) inputs.push_back(model.weights("w", shape));
-    return inputs;
-  };
-  const auto products = [&](int code, const std::vector<std::int32_t>& in, const std::vector<std::int32_t>& out,
-                            const std::function<std::vector<std::int32_t>(Model&)>& others,
-                            const std::map<int, FlatPart::Field>& options = {}) {
-    Model model;
-    const int x = model.tensor("x", in), y = model.tensor("y", out);
-    std::vector<std::int32_t> inputs = others(model);
-    inputs.insert(inputs.begin(), x);
-    model.node(code, inputs, {y}, options);
-    return multiply_adds(read_tflite_bytes(model.bytes({x}, {y})));
-  };
   EXPECT_EQ(products(27, {1, 16}, {1, 8},
                      [&](Model& m) {
                        return weights(m, {{16, 16}, {16, 10}, {8}});
@@ -221,6 +224,9 @@ TEST(TfliteReader, LayersWithAState_CountTheirProducts) {
                      }),
             2 * 10 * 8 * (16 + 8))
       << "two directions";
+}
+
+TEST(TfliteReader, LayersWithGates_CountTheirProducts) {
   const auto gates = [&](Model& m) {
     return weights(m, {{8, 16}, {8, 16}, {8, 16}, {8, 16}, {8, 8}, {8, 8}, {8, 8}, {8, 8}});
   };
