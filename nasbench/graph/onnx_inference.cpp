@@ -118,7 +118,7 @@ void require_sizes(const OnnxNode& node) {
     const Shape &in = node.shape(), &weight = node.shape(1), &state = node.shape(2);
     const std::int64_t hidden = node.integer("hidden_size", state[2]);
     const std::int64_t gates = type == "LSTM" ? 4 : type == "GRU" ? 3 : 1;
-    if (weight[2] != in[2] || weight[1] != gates * hidden || state[1] != weight[1] || state[2] != hidden) {
+    if (weight[2] != in[2] || state[2] != hidden || state[1] != weight[1] || weight[1] != gates * state[2]) {
       reject({"weights of ", weight, " and ", state, " do not fit an input of ", in, " and ", hidden, " units"});
     }
   }
