@@ -144,7 +144,7 @@ TEST(KnowledgeArchive, KeepsWhatAKindOfManyDeviceRuntimesHasInCommon) {
   Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(networks, devices);
   weights.row(0).head(of_kind).setConstant(0.7);
   weights.row(1).tail(devices - of_kind).setConstant(0.9);
-  for (Eigen::Index d = 0; d < devices; ++d) weights(2 + d, d) = d < of_kind ? 0.3 : 0.5;
+  for (Eigen::Index d = 0; d < devices; ++d) weights(2 + d, d) = d < of_kind ? 0.3 : 0.2;
   operators::CostLibrary library = with_residuals(weights, of_kind);
   keep_common_residuals(library);
   for (Eigen::Index d = 0; d < of_kind; ++d) {
