@@ -190,7 +190,8 @@ TEST(KitOfACommand, AdaptsAndRefusesWhenStrict) {
   ASSERT_EQ(all.exit_code, 0) << all.err;
   EXPECT_NE(all.err.find("… and "), std::string::npos) << all.err;
   std::size_t said = 0;
-  for (const nlohmann::json& remark : nlohmann::json::parse(all.out).at("remarks")) {
+  const nlohmann::json outcome = nlohmann::json::parse(all.out);
+  for (const nlohmann::json& remark : outcome.at("remarks")) {
     const std::string text = remark.at("text");
     said += text.find("not measured; left out") != std::string::npos ? 1 : 0;
   }
