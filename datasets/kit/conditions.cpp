@@ -72,13 +72,17 @@ MeasuringConditions conditions_of(const DeviceRuntime& device) {
   return all;
 }
 
+bool holds_condition(const std::string& several, const std::string& one) {
+  return ("; " + several + "; ").find("; " + one + "; ") != std::string::npos;
+}
+
 void add_conditions(MeasuringConditions& conditions, const MeasuringConditions& others) {
   for (const auto& other : others) {
     const auto own = std::find_if(conditions.begin(), conditions.end(),
                                   [&](const auto& entry) { return entry.first == other.first; });
     if (own == conditions.end()) {
       conditions.push_back(other);
-    } else if (("; " + own->second + "; ").find("; " + other.second + "; ") == std::string::npos) {
+    } else if (!holds_condition(own->second, other.second)) {
       own->second += "; " + other.second;
     }
   }

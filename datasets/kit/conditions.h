@@ -15,6 +15,9 @@ using MeasuringConditions = std::vector<std::pair<std::string, std::string>>;
 /// Reads them from a device file, which a kit's results are too (device_of).
 MeasuringConditions conditions_of(const DeviceRuntime& device);
 
+/// Whether `one` is among those of a name that stand beside each other.
+bool holds_condition(const std::string& several, const std::string& one);
+
 /// Adds those of another source. Where both have a name, values that differ stand beside each other.
 void add_conditions(MeasuringConditions& conditions, const MeasuringConditions& others);
 

@@ -144,15 +144,16 @@ std::vector<std::string> remarks_on(const Fleet& fleet, Quantity quantity) {
   return lines;
 }
 
-/// Refuses a source of another precision, threads, batch or optimization; doubts one of another runtime or power mode.
+/// Refuses a source of another precision, threads, batch or optimization: one condition, as "fp16, threads: 4", which
+/// begins with a comma where the precision is not said. Doubts one of another runtime or power mode.
 void require_same_settings(JoinedSources& joined, const std::string& path, const MeasuringConditions& conditions) {
-  const auto says = [](const std::string& text) { return text != "unknown" && text.front() != ','; };
+  const auto says = [](const std::string& text) { return text != "unknown" && text.rfind(',', 0) != 0; };
   for (const auto& [name, value] : conditions) {
+    if ((name != "precision" && name != "runtime" && name != "power mode") || !says(value)) continue;
     for (const auto& [other, before] : joined.measured.conditions) {
-      const bool of_setting = name == "precision" || name == "runtime" || name == "power mode";
-      if (!of_setting || other != name || before == value || !says(value) || !says(before)) continue;
-      joined.doubts.push_back(path + ": its " + name + " is '" + value + "', that of the sources before it '" + before);
-      joined.doubts.back() += "'; measurements of two settings are to be adapted to each by itself";
+      if (other != name || !says(before) || holds_condition(before, value)) continue;
+      joined.doubts.push_back(path + ": its " + name + " is '" + value + "', that of the sources before it '" + before +
+                              "'; measurements of two settings are to be adapted to each by itself");
       if (name == "precision") throw InputError(joined.doubts.back());
     }
   }

@@ -23,9 +23,8 @@ struct JoinedSources {
   MeasuredSource measured;
   std::vector<MeasuredSource> sources;  ///< each as it was read
   std::vector<RepeatedNetwork> repeated;
-  Fleet levels;  ///< how the sources differ, or of a fleet its boards
-  std::vector<std::string>
-      doubts;  ///< why they may not be of one: settings, rounds that differ; they count as left out
+  Fleet levels;                     ///< how the sources differ, or of a fleet its boards
+  std::vector<std::string> doubts;  ///< settings or rounds that differ; they count as left out
 
   /// Sentences for people: what was measured more than once and how far that agrees, and how far the sources differ;
   /// for a fleet, how far its boards do; the doubts. None where nothing was.

@@ -39,8 +39,7 @@ void add(KitProfiles& profiles, const fs::path& model, const fs::path& profile, 
   const MatchedProfile matched = match_profile(layers, network, nodes_by_name(model, network));
   if (matched.matched == 0) {
     throw FormatError(profile.string() + ": none of its " + std::to_string(layers.size()) +
-                      " layers is an operator of '" + name +
-                      "'; is it of another network, or a delegate's as a whole?");
+                      " layers is an operator of '" + name + "'; is it of another network, or a whole delegate's?");
   }
   ++profiles.networks;
   profiles.layers += matched.layers;

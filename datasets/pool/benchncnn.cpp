@@ -47,7 +47,7 @@ DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, co
   std::size_t number = 0;
   for (const std::string_view line : lines_of(text)) {
     ++number;
-    constexpr std::string_view threads_are = "num_threads =";
+    constexpr std::string_view threads_are = "num_threads =", gpu_is = "gpu_device =";
     if (begins_with(line, threads_are)) {
       const auto threads = parse_integer(trimmed(line.substr(threads_are.size())));
       if (threads && device.threads > 0 && *threads != device.threads) {
@@ -56,7 +56,8 @@ DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, co
       }
       if (threads && *threads > 0 && *threads < 4096) device.threads = static_cast<int>(*threads);
     }
-    if (begins_with(line, "gpu_device = ") && parse_integer(line.substr(13)) >= 0) device.runtime = "ncnn, Vulkan";
+    const bool on_gpu = begins_with(line, gpu_is) && parse_integer(trimmed(line.substr(gpu_is.size()))) >= 0;
+    if (on_gpu) device.runtime = "ncnn, Vulkan";
     const std::optional<Row> row = row_of(line);
     if (!row) continue;
     const LatencyEntry mean = milliseconds(row->mean_ms);

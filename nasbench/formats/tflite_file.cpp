@@ -33,14 +33,14 @@ constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, oper
 }  // namespace field
 
 /// The element type of a TensorType, in the schema's order: float32, float16, int32, uint8, int64, string, bool, int16,
-/// complex64, int8, float64, complex128, uint64, resource, variant, uint32, uint16, int4, bfloat16; then int2 and
-/// uint4. A newer one counts as int32.
+/// complex64, int8, float64, complex128, uint64, resource, variant, uint32, uint16, int4, bfloat16, int2, uint4; a
+/// newer one counts as int32.
 ElementType element_type(int type) {
   using T = ElementType;
-  constexpr std::array<ElementType, 19> types = {
-      T::float32, T::float16, T::int32, T::uint8, T::int64, T::int32, T::boolean, T::int16, T::float64, T::int8,
-      T::float64, T::float64, T::int64, T::int32, T::int32, T::int32, T::int16,   T::int8,  T::bfloat16};
-  if (type == 19 || type == 20) return T::int8;
+  constexpr std::array<ElementType, 21> types = {T::float32,  T::float16, T::int32,   T::uint8, T::int64,   T::int32,
+                                                 T::boolean,  T::int16,   T::float64, T::int8,  T::float64, T::float64,
+                                                 T::int64,    T::int32,   T::int32,   T::int32, T::int16,   T::int8,
+                                                 T::bfloat16, T::int8,    T::int8};
   return type >= 0 && type < static_cast<int>(types.size()) ? types[static_cast<std::size_t>(type)] : T::int32;
 }
 

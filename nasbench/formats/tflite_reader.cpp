@@ -304,12 +304,13 @@ class TfliteReader {
       for (const Value* input : inputs) {
         if (input == nullptr || !input->stored) continue;
         value.stored = true;
-        for (const StoredTensor& origin : input->origins) {  // of a loop's counter the step is one in every iteration
-          const auto is_same = [&](const StoredTensor& known) { return known.name == origin.name; };
-          if (std::none_of(value.origins.begin(), value.origins.end(), is_same)) value.origins.push_back(origin);
-        }
+        value.origins.insert(value.origins.end(), input->origins.begin(), input->origins.end());
         if (value.bits == 0) value.bits = input->bits;
       }
+      // Each once: a loop's counter is made of its step in every iteration.
+      std::sort(value.origins.begin(), value.origins.end(), [](auto& a, auto& b) { return a.name < b.name; });
+      const auto is_same = [](const StoredTensor& a, const StoredTensor& b) { return a.name == b.name; };
+      value.origins.erase(std::unique(value.origins.begin(), value.origins.end(), is_same), value.origins.end());
       const bool fits = numbers && static_cast<std::int64_t>(numbers->size()) == element_count(value.shape);
       if (fits && output == op.outputs.front()) value.numbers = numbers;
       set(output, std::move(value));

@@ -97,6 +97,19 @@ TEST_F(BadInput, ADeviceThatIsNoColumn) {
                   "tpu");
 }
 
+TEST_F(BadInput, ATableThatWouldDropNetworksOfADeviceRuntime) {
+  std::string other = good_string;
+  other.replace(other.find("nor_conv_3x3"), 12, "nor_conv_1x1");
+  const std::string import = "tenshot dataset import --table " + q("wide.csv") + " --out " + q("growing");
+  write(path("wide.csv"), "architecture,dev\n" + good_string + ",3\n");
+  EXPECT_EQ(run(import).exit_code, 0);
+  EXPECT_EQ(run(import).exit_code, 0) << "the same again";
+  const std::string before = slurp(path("growing") / "dev" / "latencies.csv");
+  write(path("wide.csv"), "architecture,dev\n" + other + ",4\n");
+  expect_one_line(run(import), 1, "1 network of 'dev' that the table lacks");
+  EXPECT_EQ(slurp(path("growing") / "dev" / "latencies.csv"), before);
+}
+
 TEST_F(BadInput, AnOptionThatTheCheckpointsPredictorDoesNotHave) {
   const std::string adapt = "tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") +
                             " --out " + q("out.tenshot");

@@ -97,6 +97,30 @@ TEST_F(ShippedKnowledge, PredictsOtherNetworksWhereItGrewByAUsersPool) {
   expect_good(path("grown.tenshot"), ten + operators);
 }
 
+/// A convolution of 64 channels to as many, on an image of that size.
+std::string convolution_of(int size) {
+  const std::string extent = std::to_string(size);
+  return "7767517\n2 2\nInput in 0 1 in 0=" + extent + " 1=" + extent + " 2=64\n" +
+         "Convolution conv 1 1 in out 0=64 1=3 4=1 6=36864\n";
+}
+
+/// Whatever the device measured, four times the positions take about four times as long, and no tensor is a cliff.
+TEST_F(ShippedKnowledge, OfAKnownDeviceLargerOperatorsTakeAsMuchLonger) {
+  const auto latency_ms = [&](const std::string& device, int size) {
+    const std::string name = "conv_" + std::to_string(size) + ".param";
+    write(path(name), convolution_of(size));
+    const Outcome said = run("tenshot predict --json --device " + device + " " + q(name));
+    EXPECT_EQ(said.exit_code, 0) << said.err;
+    return nlohmann::json::parse(said.out).at("predictions").at(0).at("latency_ms").get<double>();
+  };
+  for (const char* gpu : {"pixel4_gpu_float", "mi8se_gpu_float", "s10_gpu_float", "iphonexs_gpu_float"}) {
+    EXPECT_GT(latency_ms(gpu, 896) / latency_ms(gpu, 448), 3) << gpu;
+  }
+  for (const char* device : {"s10_4small_float", "rockchip-rk3588_cpu_t4_p2"}) {
+    EXPECT_LT(latency_ms(device, 368) / latency_ms(device, 360), 1.1) << device << ", across 32 MiB";
+  }
+}
+
 /// What a profiler found inside the measured networks; and the same where it is called milliseconds, in microseconds.
 TEST_F(ShippedKnowledge, AdaptTakesTimesOfOperators_AndRefusesTimesInAnotherUnit) {
   const std::string ten = " --measurements " + q("ten.csv");

@@ -22,17 +22,6 @@ nlohmann::json to_json(const datasets::Fleet& fleet) {
   return json;
 }
 
-/// Writes the predictor with its verdict, so that a page on it promises the same (`tenshot report`), and says it.
-void save_judged(const std::string& out, const trainer::Predictor& predictor,
-                 const std::optional<trainer::Verdict>& found) {
-  save_trained(judged_archive(predictor, found), out);
-  if (found) {
-    put_outcome({{"verdict", to_json(*found)}});
-    tell_people(in_words(*found));
-  }
-  for (const trainer::Remark& remark : predictor.explanation()) say(in_words(remark), {{"warns", remark.warns}});
-}
-
 /// Says which of the measured networks the predictor still cannot predict. Throws InputError where it can predict none.
 void require_some_usable(const trainer::Predictor& predictor, std::vector<nasbench::Architecture> measured) {
   if (measured.empty()) return;
@@ -75,11 +64,14 @@ void run_adapt(const OptionParser& options) {
   if (set.fleet) put_outcome({{"fleet", to_json(*set.fleet)}});
   const auto predictor = model->adapt(set, adapt_options);
   require_some_usable(*predictor, set.architectures);
-  const auto found = verdict_after(*model, *predictor, set, adapt_options, named);
-  save_judged(out, *predictor, found);
+  const auto found = judge(*model, *predictor, set, adapt_options, named);
+  save_trained(judged_archive(*predictor, found), out);  // a page on it promises the same (`tenshot report`)
+  if (found) put_outcome({{"verdict", to_json(*found)}});
+  if (found) tell_people(in_words(*found));
+  for (const trainer::Remark& remark : predictor->explanation()) say(in_words(remark), {{"warns", remark.warns}});
   const bool by_name = &predictor->space() == &nasbench::networks();
   say_written(out, "predictor",
-              "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"));
+              "tenshot predict --predictor " + shell_word(out) + (by_name ? " model.onnx" : " --out predictions.csv"));
   if (found && options.has("strict") && found->trust == trainer::Trust::doubtful) {
     print_outcome();
     throw DoubtfulVerdict(out + ": the verdict is doubtful, and --strict does not accept that; see the warnings");

@@ -171,7 +171,7 @@ void measure_operators(const datasets::CollectOptions& collect, const datasets::
   const auto refused = std::count_if(rows.begin(), rows.end(), [](const auto& row) { return !row.refused.empty(); });
   say_written(options.file.string(),
               std::to_string(rows.size()) + " operators, " + std::to_string(refused) + " of them without a time",
-              "tenshot kernels train --kernels " + options.file.string() + " --out kernels.tenshot");
+              "tenshot kernels train --kernels " + shell_word(options.file) + " --out kernels.tenshot");
 }
 
 /// Adds all other options to `collect`, which has those of runtime_choice().

@@ -236,6 +236,13 @@ void keep_as_remark(const std::string& text, nlohmann::json values) {
   outcome["remarks"].push_back(std::move(values));
 }
 
+std::string shell_word(const std::string& text) {
+  std::string word;
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$`*?[]#~!<>|&;(){}") == std::string::npos;
+  return plain ? word : "'" + word + "'";
+}
+
 void say_written(const std::string& file, const std::string& what, const std::string& next) {
   if (file != "-") tell_people(file + ": " + what + " written" + (next.empty() ? "" : "; next: " + next));
   if (outcome.is_null()) return;

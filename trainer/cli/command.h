@@ -153,6 +153,9 @@ void say_first(const Things& things, LineOf line_of, std::size_t all, const std:
   if (all > shown_lines) say("… and " + std::to_string(all - shown_lines) + " more" + more);
 }
 
+/// `text` as one word of a shell.
+std::string shell_word(const std::string& text);
+
 /// The last line of a verb that succeeded: "device.tenshot: predictor written; next: tenshot predict --predictor
 /// device.tenshot --out predictions.csv". `next` may be empty; people are told nothing of standard output ("-").
 void say_written(const std::string& file, const std::string& what, const std::string& next);

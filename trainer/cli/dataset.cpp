@@ -14,6 +14,7 @@
 #include "datasets/tables/space_files.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/words.h"
 #include "trainer/cli/shared_options.h"
 
@@ -119,6 +120,21 @@ std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies
   return datasets::read_operator_latencies(networks, columns);
 }
 
+/// Throws InputError where a column would replace a device-runtime of the pool with networks that the table lacks.
+void require_no_loss(const datasets::WideTableFile& table, const std::filesystem::path& out,
+                     datasets::Quantity quantity) {
+  for (std::size_t c = 0; c < table.columns().size(); ++c) {
+    const auto& column = table.columns()[c];
+    const std::filesystem::path earlier = out / column.id / "device.json";
+    if (column.usable == 0 || !is_there(earlier)) continue;
+    datasets::DeviceRuntime both = table.device(c);
+    datasets::add_earlier(both, datasets::read_device(earlier, quantity).device);
+    if (both.latencies.size() == column.usable) continue;
+    const std::string lost = counted(both.latencies.size() - column.usable, "network") + " of '" + column.id + "'";
+    throw InputError(out.string() + " has " + lost + " that the table lacks; give another --out, and train on both");
+  }
+}
+
 }  // namespace
 
 void run_dataset_import(const OptionParser& options) {
@@ -155,20 +171,13 @@ void run_dataset_import(const OptionParser& options) {
   for (const auto& column : columns) {
     if (column.usable == 0) say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out");
     if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity));
-    const std::filesystem::path earlier = std::filesystem::path(out) / column.id / "device.json";
-    if (column.usable == 0 || !is_there(earlier)) continue;
-    const std::size_t had = datasets::read_device(earlier, quantity).device.latencies.size();
-    if (had > column.usable) {
-      throw InputError(out + " has " + std::to_string(had) + " networks of '" + column.id + "', and the table " +
-                       std::to_string(column.usable) +
-                       ": it would replace them; give another --out, and train on both");
-    }
   }
+  require_no_loss(read, out, quantity);
   read.write_pool(out);
   const auto usable =
       std::count_if(columns.begin(), columns.end(), [](const auto& column) { return column.usable > 0; });
   say_written(out, "pool of " + std::to_string(usable) + " device-runtimes",
-              "tenshot train --pool " + out + " --out pool.tenshot");
+              "tenshot train --pool " + shell_word(out) + " --out pool.tenshot");
 }
 
 void run_dataset_describe(const OptionParser& options) {
@@ -217,7 +226,7 @@ void run_dataset_operators(const OptionParser& options) {
                            {"networks", profiles.networks},
                            {"matched_share", profiles.ms > 0 ? profiles.matched_ms / profiles.ms : 0}});
   say_written(file.string(), std::to_string(profiles.rows.size()) + " operators",
-              "tenshot dataset import --kit " + folder + " --out pool");
+              "tenshot dataset import --kit " + shell_word(folder) + " --out pool");
 }
 
 }  // namespace tenshot::cli

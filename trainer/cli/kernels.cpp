@@ -197,7 +197,8 @@ void run_kernels_detect(const OptionParser& options) {
                                        [](const descriptor::PairFinding& pair) { return !pair.decided; });
   say(std::to_string(findings.rules.pairs.size()) + " of " + std::to_string(findings.pairs.size()) + " pairs fuse, " +
       std::to_string(undecided) + " stayed within the noise, " + std::to_string(findings.refused.size()) +
-      " cases were refused; written to " + out + "; next: tenshot kernels find --rules " + out + " model.onnx");
+      " cases were refused; written to " + out + "; next: tenshot kernels find --rules " + shell_word(out) +
+      " model.onnx");
 }
 
 void run_kernels_find(const OptionParser& options) {
@@ -222,7 +223,7 @@ void run_kernels_deduce(const OptionParser& options) {
   }
   const MadeFolders made(out);
   write_file_atomically(out, std::string(rules->content));
-  say_written(out, "rules of " + name, "tenshot kernels find --rules " + out + " model.onnx");
+  say_written(out, "rules of " + name, "tenshot kernels find --rules " + shell_word(out) + " model.onnx");
 }
 
 }  // namespace tenshot::cli

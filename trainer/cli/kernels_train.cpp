@@ -144,7 +144,7 @@ void learn_kernels(const OptionParser& options, const std::string& file, Learner
   tell_people(std::to_string(table.samples.size()) + " kernels of " + std::to_string(model.types.size()) + " kinds, " +
               std::to_string(table.refused) + " refused by the runtime are left out");
   put_outcome({{"samples", table.samples.size()}, {"refused", table.refused}});
-  say_written(out, "predictor", "tenshot predict --predictor " + out + " model.onnx");
+  say_written(out, "predictor", "tenshot predict --predictor " + shell_word(out) + " model.onnx");
 }
 
 }  // namespace

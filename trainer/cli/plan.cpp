@@ -16,13 +16,12 @@ namespace {
 
 /// What to do once the plan is measured, and `measured` is there beside what was given here.
 std::string adapt_command(const OptionParser& options, const std::string& measured) {
-  const auto word = [](const std::string& of) { return of.find(' ') == std::string::npos ? of : '"' + of + '"'; };
   std::string text = "tenshot adapt";
-  if (options.has("checkpoint")) text += " --checkpoint " + word(options.get("checkpoint"));
-  for (const std::string& path : options.all("measurements")) text += " --measurements " + word(path);
-  text += " --measurements " + word(measured) + (options.has("fleet") ? " --fleet" : "");
-  if (options.has("networks")) text += " --networks " + word(options.get("networks"));
-  if (options.has("runtime")) text += " --runtime " + word(options.get("runtime"));
+  if (options.has("checkpoint")) text += " --checkpoint " + shell_word(options.get("checkpoint"));
+  for (const std::string& path : options.all("measurements")) text += " --measurements " + shell_word(path);
+  text += " --measurements " + shell_word(measured) + (options.has("fleet") ? " --fleet" : "");
+  if (options.has("networks")) text += " --networks " + shell_word(options.get("networks"));
+  if (options.has("runtime")) text += " --runtime " + shell_word(options.get("runtime"));
   return text + " --out device.tenshot";
 }
 
@@ -89,7 +88,7 @@ std::optional<std::size_t> say_needed(const OptionParser& options, const trainer
   const double wanted = wanted_half_width(options);
   const auto predictor = model.adapt(measured, {});
   const std::vector<nasbench::Architecture> judged = judged_by(model, measured.architectures, named);
-  const std::optional<trainer::Verdict> now = verdict(*predictor, judged, measured.architectures);
+  const std::optional<trainer::Verdict> now = judge(model, *predictor, measured, {}, named);
   if (!now) {
     throw InputError("--until: a predictor of kind " + std::string(model.kind()) + " does not say how sure it is");
   }

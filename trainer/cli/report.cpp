@@ -7,14 +7,6 @@
 namespace tenshot::cli {
 namespace {
 
-/// `text` as one word of a shell.
-std::string shell_word(const std::string& text) {
-  std::string word;
-  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
-  const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$`*?[]#~!<>|&;(){}") == std::string::npos;
-  return plain ? word : "'" + word + "'";
-}
-
 /// What a reader of the page may want to run.
 std::vector<std::pair<std::string, std::string>> commands_of(const std::vector<std::string>& arguments,
                                                              const std::string& what) {

@@ -172,7 +172,7 @@ void run_train(const OptionParser& options) {
   if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with");
   say_written(
       out, what + " of " + predictor.name + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
-      "tenshot plan --checkpoint " + out + (names_networks ? " --networks models/" : "") +
+      "tenshot plan --checkpoint " + shell_word(out) + (names_networks ? " --networks models/" : "") +
           " --samples 10 --out plan.csv");
 }
 

@@ -59,8 +59,7 @@ std::vector<std::string> first_notes(std::vector<std::string> notes, const std::
   return notes;
 }
 
-/// Half the width of the intervals of measured networks, each by what the others of them tell: the median over some
-/// five.
+/// Half the width of a measured network's interval by what the others tell: the median over some five of them.
 double width_left_out(const PoolModel& model, const AdaptationSet& set, AdaptOptions options) {
   options.control = {};
   std::vector<double> widths;
@@ -152,8 +151,8 @@ std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Arc
   return result;
 }
 
-std::optional<Verdict> verdict_after(const PoolModel& model, const Predictor& predictor, const AdaptationSet& set,
-                                     const AdaptOptions& options, const std::vector<Architecture>& named) {
+std::optional<Verdict> judge(const PoolModel& model, const Predictor& predictor, const AdaptationSet& set,
+                             const AdaptOptions& options, const std::vector<Architecture>& named) {
   const std::vector<Architecture> judged = judged_by(model, set.architectures, named);
   std::optional<Verdict> found = verdict(predictor, judged, set.architectures);
   if (!found || set.architectures.empty() || judged != set.architectures) return found;

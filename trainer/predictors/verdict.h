@@ -74,8 +74,8 @@ std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Arc
 
 /// The verdict on a predictor that the model was adapted to by `set` and `options`, about the networks of judged_by().
 /// Where these are the measured ones, they say how sure it is of the next one like them: some are left out in turn.
-std::optional<Verdict> verdict_after(const PoolModel& model, const Predictor& predictor, const AdaptationSet& set,
-                                     const AdaptOptions& options, const std::vector<Architecture>& named = {});
+std::optional<Verdict> judge(const PoolModel& model, const Predictor& predictor, const AdaptationSet& set,
+                             const AdaptOptions& options, const std::vector<Architecture>& named = {});
 
 /// A predictor's content with its verdict in the card, where one of a finite width was found.
 Archive judged_archive(const Predictor& predictor, const std::optional<Verdict>& verdict);

@@ -146,7 +146,7 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
   {
     const py::gil_scoped_release other_threads_may_run;
     predictor = model->adapt(set, options);
-    verdict = trainer::verdict_after(*model, *predictor, set, options);
+    verdict = trainer::judge(*model, *predictor, set, options);
   }
   for (const trainer::Remark& remark : predictor->explanation()) {
     if (remark.warns) warn(trainer::in_words(remark), 2);

@@ -89,9 +89,9 @@ tool_times() { # prints the milliseconds in what is read, one a line
       }
     }'
 }
-# From what the command printed, results/ID/times.txt; sets aggregated.
 whole_lines() { tr -d '\r' <"$1" | sed 's/^[[:blank:]]*//; s/[[:blank:]]*$//'; } # FILE: without blanks around them
 numbers() { whole_lines "$1" | grep -E '^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$'; } # FILE: of one number alone
+# From what the command printed, results/ID/times.txt; sets aggregated.
 read_times() { # FILE
   aggregated=no unclear='' other=''
   if [ -z "$times_pattern" ]; then

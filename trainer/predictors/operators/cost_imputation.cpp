@@ -75,7 +75,7 @@ Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOpt
   return (seen.array() > 0).select(own, others);
 }
 
-void keep_to_own_runtime(const PoolNumbers& pool, CostLibrary& library) {
+void confine_large_bytes(const PoolNumbers& pool, CostLibrary& library) {
   constexpr double no_log_cost = -30, no_variance = 1e-6;
   const auto large = std::find(pool.scale.measure.begin(), pool.scale.measure.end(), large_bytes_measure());
   if (large == pool.scale.measure.end()) return;

@@ -41,6 +41,6 @@ void draw_to_others(const PoolNumbers& pool, CostLibrary& library);
 
 /// Takes the costs of tensors that an allocator does not keep (large_bytes_feature()) from the devices and kinds of
 /// runtimes that never measured one: they are a runtime's own, and no other one tells them.
-void keep_to_own_runtime(const PoolNumbers& pool, CostLibrary& library);
+void confine_large_bytes(const PoolNumbers& pool, CostLibrary& library);
 
 }  // namespace tenshot::trainer::operators

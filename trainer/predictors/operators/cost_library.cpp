@@ -303,7 +303,7 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.scale = pool.scale;
     library.kinds = fit_kinds(pool.features, pool.scale, pool.latency_ms, pool.labels, options.kinds);
     draw_to_others(pool, library);
-    keep_to_own_runtime(pool, library);
+    confine_large_bytes(pool, library);
   }
   for (Index d = 0; d < devices; ++d) {
     library.log_rms[d] = std::sqrt(log_residuals(measured[d], library.costs.row(d)).square().mean());

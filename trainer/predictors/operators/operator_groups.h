@@ -76,8 +76,9 @@ constexpr bool is_first_use(std::size_t feature) {
 /// takes such a block from the system each time and hands it back (mallopt(3), M_MMAP_THRESHOLD), so that each of its
 /// pages faults (experiments/networks/sizes).
 constexpr std::size_t large_bytes_feature() { return all_weights_feature() + 1; }
+/// Its measure in a FeatureScale (device_kinds.h).
+constexpr std::size_t large_bytes_measure() { return measures_of_group + 1; }
 /// How many features there are with all of these.
-constexpr std::size_t large_bytes_measure() { return measures_of_group + 1; }  ///< in a FeatureScale
 constexpr std::size_t known_feature_count() { return large_bytes_feature() + 1; }
 /// "base", "depthwise_convolution.input_bytes", "depthwise_convolution.first_use", "network.weight_bytes" and so on.
 std::string raw_feature_name(std::size_t feature);

@@ -100,8 +100,8 @@ double OperatorTimes::efficiency(const OperatorSpecification& operation, const E
   if (known == GroupTimes::unknown) return 1;
   if (known == GroupTimes::elsewhere) return 0;
   const double linear = std::max(features.dot(costs), 0.0), most = most_linear.empty() ? 0 : most_linear[group];
-  const double learned =
-      (per_ms * operator_ms(operation, features) + per_operator) * (most > 0 ? std::max(linear / most, 1.0) : 1);
+  double learned = per_ms * operator_ms(operation, features) + per_operator;
+  if (most > 0 && linear > most) learned *= linear / most;
   const double ratio = (learned + nothing) / (linear + nothing);
   return std::clamp(ratio, 1 / most_efficiency, most_efficiency);
 }

@@ -41,8 +41,8 @@ struct OperatorTimes {
   /// differ more than tenfold, such as a ReLU and a hard swish of integers. 10 in files of earlier versions.
   double most_efficiency = 1000;
 
-  /// The largest linear costs of a timed operator of each group, [timed_group_count()], where trees do not start from
-  /// linear costs: what costs more takes as much more time than trees, which do not grow, say. Empty: not known.
+  /// The largest linear costs of a group's timed operators, [timed_group_count()]: what costs more takes as much longer
+  /// than trees say, which do not grow. Empty where trees start from linear costs, and in files of earlier versions.
   std::vector<double> most_linear;
 
   /// The logarithm of an operator's linear costs, in ms, and least_operator_ms. There is a `unit_ms`.

@@ -77,10 +77,8 @@ class OperatorsModel : public PoolModel {
     if (!set.runtime.empty()) features.said.of_entry.resize(library.devices(), true);  // itself
     CostPosterior posterior = has_own ? adapt_beside_own(library, features, own.profiled, assumed)
                                       : operators::adapt(library, features, assumed);
-    posterior.calibration = calibration_of(library, posterior, learned_.calibration);
-    if (!has_own) {
-      posterior.calibration = calibration_of_many(library, features, assumed, std::move(posterior.calibration));
-    }
+    IntervalCalibration usual = calibration_of(library, posterior, learned_.calibration);
+    posterior.calibration = has_own ? usual : calibration_of_many(library, features, assumed, usual);
     nlohmann::json card = predictor_card(*this, set, options.seed);
     std::vector<std::string> devices;
     for (const std::size_t entry : entries) devices.push_back(pool_.devices[entry].id);

@@ -76,12 +76,12 @@ TEST(Trust, WithoutOtherNetworks_AMeasuredOneIsJudgedByTheOthers) {
     const AdaptationSet set = test::first_of(kept.pool.devices[0], count);
     const auto predictor = kept.knowledge->adapt(set, {});
     const auto measured = verdict(*predictor, set.architectures, set.architectures);
-    const auto found = verdict_after(*kept.knowledge, *predictor, set, {});
+    const auto found = judge(*kept.knowledge, *predictor, set, {});
     ASSERT_TRUE(measured && found) << count;
     EXPECT_GT(found->half_width, (count > 1 ? 1.02 : 1) * measured->half_width) << count;
     EXPECT_EQ(found->trust, trust(found->half_width, found->warnings > 0)) << count;
     const std::vector<Architecture> others = {test::networks()[80], test::networks()[85]};
-    EXPECT_DOUBLE_EQ(verdict_after(*kept.knowledge, *predictor, set, {}, others)->half_width,
+    EXPECT_DOUBLE_EQ(judge(*kept.knowledge, *predictor, set, {}, others)->half_width,
                      verdict(*predictor, others, set.architectures)->half_width)
         << "of networks that are named nothing is left out";
   }

@@ -81,7 +81,7 @@ TEST(CostImputation, WhatAnAllocatorDoesNotKeepIsTakenFromNoOtherRuntime) {
     kind.log_costs = Eigen::VectorXd::Zero(4);
     kind.covariance = Eigen::MatrixXd::Ones(4, 4);
   }
-  keep_to_own_runtime(pool, library);
+  confine_large_bytes(pool, library);
   EXPECT_EQ(library.costs.col(3), Eigen::Vector3d(0, 0, 1));
   EXPECT_EQ(library.known_costs.col(3), Eigen::Vector3d(0, 0, 1));
   EXPECT_EQ(library.costs.leftCols(3), Eigen::MatrixXd::Ones(3, 3));

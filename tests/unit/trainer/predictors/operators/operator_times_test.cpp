@@ -194,11 +194,17 @@ TEST_F(LearnedOperatorTimes, AnOperatorWithoutATimeOfItsOwnIsInThoseAroundIt) {
       << "two networks say too little";
 }
 
-TEST_F(LearnedOperatorTimes, OperatorsOfOneGroupMayTakeTimesFarApart) {
+/// Linear costs are the one feature; the trees are still to be made.
+OperatorTimes times_of_one_cost() {
   OperatorTimes times;
   times.groups.assign(timed_group_count(), GroupTimes::learned);
   times.per_ms = 1;
   times.costs = Eigen::VectorXd::Ones(1);
+  return times;
+}
+
+TEST_F(LearnedOperatorTimes, OperatorsOfOneGroupMayTakeTimesFarApart) {
+  OperatorTimes times = times_of_one_cost();
   const OperatorSpecification operation = convolution(3, 1, 64, 64, 14);
   times.trees.base = static_cast<float>(std::log(0.02 + least_operator_ms));
   EXPECT_NEAR(times.efficiency(operation, Eigen::VectorXd::Ones(1)), 0.02, 1e-4);
@@ -207,10 +213,7 @@ TEST_F(LearnedOperatorTimes, OperatorsOfOneGroupMayTakeTimesFarApart) {
 }
 
 TEST_F(LearnedOperatorTimes, BeyondTheCostliestMeasuredTheyGrowAsLinearCostsDo) {
-  OperatorTimes times;
-  times.groups.assign(timed_group_count(), GroupTimes::learned);
-  times.per_ms = 1;
-  times.costs = Eigen::VectorXd::Ones(1);
+  OperatorTimes times = times_of_one_cost();
   const OperatorSpecification operation = convolution(3, 1, 64, 64, 14);
   times.trees.base = static_cast<float>(std::log(2 + least_operator_ms));  // which say 2 ms, however large it is
   const auto taken = [&](double linear) {
