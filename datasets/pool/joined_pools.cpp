@@ -23,17 +23,26 @@ void require_alike(const Pool& first, const std::string& first_folder, const Poo
   }
 }
 
-void require_same(const std::string& id, const std::string& what, const std::string& now, const std::string& then) {
-  if (now == then) return;
-  throw InputError("the pool's device-runtime '" + id + "' has the " + what + " '" + excerpt(then) +
-                   "', and this is of '" + excerpt(now) + "'; give this one a name of its own by --id");
+/// What a device-runtime says of itself; empty where it does not know.
+std::string said(const std::string& text) { return text == "unknown" ? "" : text; }
+std::string said(int number) { return number == 0 ? "" : std::to_string(number); }
+
+/// Takes what only `then` says. Throws InputError where the two say different things.
+template <class Value>
+void agree(const std::string& id, const std::string& what, Value& now, const Value& then) {
+  if (said(now).empty()) now = then;
+  if (now == then || said(then).empty()) return;
+  throw InputError("the pool's device-runtime '" + id + "' has the " + what + " '" + excerpt(said(then)) +
+                   "', and this is of '" + excerpt(said(now)) + "'; give this one a name of its own by --id");
 }
 
 /// A board that only one of two device-runtimes names is not the board of both.
 void keep_common_board(DeviceRuntime& device, const DeviceRuntime& earlier) {
-  const std::string board = board_of(device), other = board_of(earlier);
-  if (!board.empty() && !other.empty()) require_same(device.id, "board", board, other);
-  if (board.empty() || !other.empty()) return;
+  std::string board = board_of(device);
+  const std::string other = board_of(earlier);
+  if (board.empty()) return;
+  agree(device.id, "board", board, other);
+  if (!other.empty()) return;
   auto environment = nlohmann::json::parse(device.environment);
   for (const char* state : {"before", "after"}) {
     if (environment.contains(state) && environment[state].is_object()) environment[state].erase(board_key);
@@ -94,12 +103,14 @@ std::string board_of(const DeviceRuntime& device) {
 }
 
 std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
-  require_same(device.id, "board", device.device, earlier.device);
-  require_same(device.id, "runtime", device.runtime, earlier.runtime);
-  require_same(device.id, "precision", device.precision, earlier.precision);
-  require_same(device.id, "batch", std::to_string(device.batch), std::to_string(earlier.batch));
-  require_same(device.id, "number of threads", std::to_string(device.threads), std::to_string(earlier.threads));
-  require_same(device.id, "quantity", std::string(name(device.quantity)), std::string(name(earlier.quantity)));
+  if (device.device == device.id) device.device = earlier.device;  // of a table, which says nothing of it
+  if (earlier.device != earlier.id) agree(device.id, "board", device.device, earlier.device);
+  agree(device.id, "runtime", device.runtime, earlier.runtime);
+  agree(device.id, "precision", device.precision, earlier.precision);
+  agree(device.id, "batch", device.batch, earlier.batch);
+  agree(device.id, "number of threads", device.threads, earlier.threads);
+  std::string quantity(name(device.quantity));
+  agree(device.id, "quantity", quantity, std::string(name(earlier.quantity)));
   keep_common_board(device, earlier);
   nasbench::ArchitectureMap<double> now;
   for (const Measurement& row : device.latencies) now.emplace(row.architecture, row.latency_ms);

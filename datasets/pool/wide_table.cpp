@@ -162,8 +162,8 @@ void WideTableScan::run(Findings& findings, const RowSink& take) {
     const std::optional<Architecture> architecture = architectures_.read(findings);
     if (!architecture) continue;
     for (std::size_t d = 0; d < columns_.size(); ++d) {
-      const std::optional<double> latency = read_latency(csv_, columns_[d].position, findings);
-      latencies_ms[d] = latency ? unit_ms_ * *latency : std::numeric_limits<double>::quiet_NaN();
+      const std::optional<double> latency_ms = read_latency(csv_, columns_[d].position, findings, unit_ms_);
+      latencies_ms[d] = latency_ms.value_or(std::numeric_limits<double>::quiet_NaN());
     }
     take(*architecture, latencies_ms);
   }

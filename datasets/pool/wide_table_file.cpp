@@ -87,11 +87,14 @@ std::vector<Architecture> WideTableFile::known_architectures() const {
   return known;
 }
 
-void WideTableFile::write_pool(const fs::path& folder) const {
+void WideTableFile::write_pool(const fs::path& folder, const std::function<void(DeviceRuntime&)>& complete) const {
   make_folder(folder);
   write_space_files(folder, space_, known_architectures());
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (columns_[c].usable > 0) write_device_files(folder, device(c), space_);
+    if (columns_[c].usable == 0) continue;
+    DeviceRuntime device = this->device(c);
+    complete(device);
+    write_device_files(folder, device, space_);
   }
 }
 

@@ -14,10 +14,11 @@ Finding finding_at(const CsvReader& csv, std::size_t column, Problem problem) {
   return {problem, csv.file(), csv.line(), csv.header()[column], std::string(trimmed(csv.fields()[column]))};
 }
 
-std::optional<double> read_latency(const CsvReader& csv, std::size_t column, Findings& findings) {
+std::optional<double> read_latency(const CsvReader& csv, std::size_t column, Findings& findings, double unit_ms) {
   const LatencyEntry entry = parse_latency(csv.fields()[column]);
-  if (!entry.problem) return entry.latency_ms;
-  findings.add(finding_at(csv, column, *entry.problem));
+  const double latency_ms = unit_ms * entry.latency_ms;
+  if (!entry.problem && std::isfinite(latency_ms)) return latency_ms;
+  findings.add(finding_at(csv, column, entry.problem.value_or(Problem::not_finite)));
   return std::nullopt;
 }
 

@@ -16,8 +16,9 @@ namespace tenshot::datasets {
 /// What is wrong with the field of csv's current row in that column.
 Finding finding_at(const CsvReader& csv, std::size_t column, Problem problem);
 
-/// The latency in a column of csv's current row. Nothing, and a finding, where it is no finite and positive number.
-std::optional<double> read_latency(const CsvReader& csv, std::size_t column, Findings& findings);
+/// The latency in a column of csv's current row, whose unit is so many ms. Nothing, and a finding, where it is no
+/// finite and positive number.
+std::optional<double> read_latency(const CsvReader& csv, std::size_t column, Findings& findings, double unit_ms = 1);
 
 /// The `architecture` column of a table, read row by row, each architecture once; of networks by name it may be called
 /// `network`.

@@ -97,17 +97,31 @@ TEST_F(BadInput, ADeviceThatIsNoColumn) {
                   "tpu");
 }
 
-TEST_F(BadInput, ATableThatWouldDropNetworksOfADeviceRuntime) {
+TEST_F(BadInput, ATableThatIsImportedAgainDropsNoNetwork) {
   std::string other = good_string;
   other.replace(other.find("nor_conv_3x3"), 12, "nor_conv_1x1");
   const std::string import = "tenshot dataset import --table " + q("wide.csv") + " --out " + q("growing");
   write(path("wide.csv"), "architecture,dev\n" + good_string + ",3\n");
   EXPECT_EQ(run(import).exit_code, 0);
   EXPECT_EQ(run(import).exit_code, 0) << "the same again";
-  const std::string before = slurp(path("growing") / "dev" / "latencies.csv");
   write(path("wide.csv"), "architecture,dev\n" + other + ",4\n");
-  expect_one_line(run(import), 1, "1 network of 'dev' that the table lacks");
-  EXPECT_EQ(slurp(path("growing") / "dev" / "latencies.csv"), before);
+  const Outcome added = run(import);
+  EXPECT_NE(added.err.find("dev: was in the pool; networks kept from there: 1"), std::string::npos) << added.err;
+  write(path("measured.csv.more"), "architecture,latency_ms\n" + good_string + ",3.3\n");
+  const Outcome measured =
+      run("tenshot dataset import --id dev --measurements " + q("measured.csv.more") + " --out " + q("growing"));
+  EXPECT_NE(measured.err.find("kept from there: 1, measured again: 1"), std::string::npos) << measured.err;
+  const std::string latencies = slurp(path("growing") / "dev" / "latencies.csv");
+  EXPECT_NE(latencies.find(good_string + ",3.3"), std::string::npos) << latencies;
+  EXPECT_NE(latencies.find(other + ",4"), std::string::npos) << latencies;
+}
+
+TEST_F(BadInput, ATableOfWhichRowsWouldBeLeftOutIsRefusedByStrict) {
+  write(path("wide.csv"), "architecture,dev\n" + good_string + ",3\n" + space.format(space.at(5)) + ",1e308\n");
+  const std::string import = "tenshot dataset import --unit s --table " + q("wide.csv") + " --out " + q("strict");
+  expect_one_line(run(import + " --strict"), 1, "1 would be left out");  // 1e311 ms is no number
+  EXPECT_FALSE(std::filesystem::exists(path("strict")));
+  EXPECT_EQ(run(import).exit_code, 0);
 }
 
 TEST_F(BadInput, AnOptionThatTheCheckpointsPredictorDoesNotHave) {
@@ -217,8 +231,10 @@ TEST_F(BadInput, NoSpaceLeft) {
 }
 
 TEST_F(BadInput, AFullStandardOutput) {
-  const Outcome outcome = run("tenshot predict --predictor " + q("device.tenshot") + " --out - > /dev/full");
-  expect_one_line(outcome, 1, "standard output");
+  for (const std::string& verb : {"predict --out - --predictor " + q("device.tenshot"), "info " + q("device.tenshot"),
+                                  "dataset describe " + q("pool"), std::string("devices")}) {
+    expect_one_line(run("tenshot " + verb + " > /dev/full"), 1, "standard output");
+  }
 }
 
 TEST_F(BadInput, TooManySamples) {

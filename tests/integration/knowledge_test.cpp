@@ -218,6 +218,9 @@ TEST_F(KnowledgeProgram, PlanRuntime_PlansForDevicesWithIt) {
   expect_fine(said);
   EXPECT_NE(read_file(path("runtime.csv")), unsaid);
   EXPECT_NE(said.err.find("--runtime 'ncnn, Vulkan' --out"), std::string::npos) << said.err;
+  const Outcome energy = run(plan + networks + " --quantity energy --networks " + q("operators.csv"));
+  EXPECT_NE(energy.err.find("(a column energy_mj)"), std::string::npos) << energy.err;
+  EXPECT_NE(energy.err.find("--quantity energy --out"), std::string::npos) << energy.err;
   expect_refused(run(plan + shipped("cells.tenshot") + " --runtime ncnn"), 2, "--runtime");
 }
 
@@ -233,6 +236,9 @@ TEST_F(KnowledgeProgram, AdaptLike_IsTheDeviceWithoutMeasurementsAndItsFamilyWit
   expect_refused(
       installed("adapt --like moon --checkpoint " + shipped("cells.tenshot") + " --out " + q("none.tenshot")), 1,
       "'moon'");
+  expect_refused(installed("adapt --like fast --quantity energy --checkpoint " + shipped("networks.tenshot") +
+                           " --out " + q("none.tenshot")),
+                 1, "predicts latency, asked for energy");
   EXPECT_FALSE(fs::exists(path("none.tenshot")));
 }
 

@@ -102,6 +102,7 @@ TEST_F(QuantityProgram, ExportsTheQuantity) {
   const Outcome info = run("tenshot info " + q("board.tenshot"));
   EXPECT_NE(info.out.find("quantity: energy"), std::string::npos) << info.out;
   EXPECT_EQ(info.out.find(" ms"), std::string::npos) << info.out;
+  EXPECT_EQ(info.out.find("device-runtimes: \n"), std::string::npos) << info.out;
 }
 
 TEST_F(QuantityProgram, MixesNoQuantities) {

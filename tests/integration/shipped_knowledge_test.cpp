@@ -121,6 +121,20 @@ TEST_F(ShippedKnowledge, OfAKnownDeviceLargerOperatorsTakeAsMuchLonger) {
   }
 }
 
+TEST_F(ShippedKnowledge, AdaptAsksForTheUnitWhereNoDeviceIsNearlyAsSlow) {
+  const std::string question = "are these latencies in ms?";
+  EXPECT_EQ(adapt(shipped, " --measurements " + q("ten.csv")).err.find(question), std::string::npos);
+  std::istringstream rows(slurp(path("ten.csv")));
+  std::string line, microseconds = "architecture,latency_ms\n";
+  for (std::getline(rows, line); std::getline(rows, line);) {
+    const std::size_t name = line.find(',') + 1;
+    microseconds += line.substr(0, name) + shortest(1000 * std::stod(line.substr(name))) + '\n';
+  }
+  write(path("microseconds.csv"), microseconds);
+  const Outcome adapted = adapt(shipped, " --measurements " + q("microseconds.csv"));
+  EXPECT_NE(adapted.err.find(question), std::string::npos) << adapted.err;
+}
+
 /// What a profiler found inside the measured networks; and the same where it is called milliseconds, in microseconds.
 TEST_F(ShippedKnowledge, AdaptTakesTimesOfOperators_AndRefusesTimesInAnotherUnit) {
   const std::string ten = " --measurements " + q("ten.csv");

@@ -63,6 +63,7 @@ void run_adapt(const OptionParser& options) {
   adapt_options.control = training_control(out, threads, progress);
   if (set.fleet) put_outcome({{"fleet", to_json(*set.fleet)}});
   const auto predictor = model->adapt(set, adapt_options);
+  require_quantity(options, *predictor, checkpoint);
   require_some_usable(*predictor, set.architectures);
   const auto found = judge(*model, *predictor, set, adapt_options, named);
   save_trained(judged_archive(*predictor, found), out);  // a page on it promises the same (`tenshot report`)

@@ -255,9 +255,9 @@ void put_outcome(const nlohmann::json& values) {
 }
 
 void print_outcome() {
-  if (outcome.is_null()) return;
-  std::cout << outcome.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
-  if (!std::cout) throw FileError("standard output: cannot write the outcome");
+  if (!outcome.is_null()) std::cout << outcome.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  std::cout.flush();
+  if (!std::cout) throw FileError("standard output: cannot write to it");
 }
 
 void report(const datasets::Findings& findings) {

@@ -21,29 +21,30 @@
 namespace tenshot::cli {
 namespace {
 
-/// Writes the device-runtime to the pool's folder `out`, adds what the pool has of that id already, and says so.
-void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::NetworkSpace& space) {
+/// Adds what the pool's folder `out` has of the device-runtime already, and says so.
+void add_what_is_there(const std::string& out, datasets::DeviceRuntime& device) {
   const std::filesystem::path earlier = std::filesystem::path(out) / device.id / "device.json";
-  if (is_there(earlier)) {
-    say(datasets::add_earlier(device, datasets::read_device(earlier, device.quantity).device));
-  }
+  if (!is_there(earlier)) return;
+  say(datasets::add_earlier(device, datasets::read_device(earlier, device.quantity).device));
+}
+
+void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::NetworkSpace& space) {
+  add_what_is_there(out, device);
   MadeFolders made;
   made.folder(out);
   datasets::write_device(out, device, space);
   say_written(out, "device-runtime " + device.id + " of " + std::to_string(device.latencies.size()) + " networks",
-              "tenshot dataset describe " + out);
+              "tenshot dataset describe " + shell_word(out));
 }
 
-datasets::DeviceRuntime imported_device(const OptionParser& options, const datasets::MeasuredSource& measured,
-                                        datasets::Quantity quantity) {
+datasets::DeviceRuntime imported_device(const OptionParser& options, const std::string& from,
+                                        const datasets::MeasuredSource& measured, datasets::Quantity quantity) {
   datasets::DeviceRuntime device;
   if (measured.kit) {
     device =
         device_of(*measured.kit, options.has("id") ? options.get("id") : datasets::default_device_id(*measured.kit));
   } else {
-    device.id = device.device = options.get("id");
-    device.runtime = "unknown";
-    device.quantity = quantity;
+    device = datasets::imported_device(options.get("id"), from, quantity, 0);
   }
   if (!measured.kit || quantity == datasets::Quantity::latency) device.descriptor = measured.descriptor;
   if (measured.kit && !measured.left_out_of_all) return device;  // of one kit, with its deviations and runs
@@ -77,7 +78,7 @@ void import_measured(const OptionParser& options, const std::string& out) {
       kit == paths.end() ? datasets::named_space(options.get("space")) : *datasets::read_kit_manifest(*kit).space;
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const datasets::JoinedSources joined = read_measurements(options, paths, space, quantity);
-  datasets::DeviceRuntime device = imported_device(options, joined.measured, quantity);
+  datasets::DeviceRuntime device = imported_device(options, paths.front(), joined.measured, quantity);
   if (quantity == datasets::Quantity::latency) device.operator_latencies = joined.measured.operator_latencies;
   write_or_add(out, std::move(device), space);
 }
@@ -120,21 +121,6 @@ std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies
   return datasets::read_operator_latencies(networks, columns);
 }
 
-/// Throws InputError where a column would replace a device-runtime of the pool with networks that the table lacks.
-void require_no_loss(const datasets::WideTableFile& table, const std::filesystem::path& out,
-                     datasets::Quantity quantity) {
-  for (std::size_t c = 0; c < table.columns().size(); ++c) {
-    const auto& column = table.columns()[c];
-    const std::filesystem::path earlier = out / column.id / "device.json";
-    if (column.usable == 0 || !is_there(earlier)) continue;
-    datasets::DeviceRuntime both = table.device(c);
-    datasets::add_earlier(both, datasets::read_device(earlier, quantity).device);
-    if (both.latencies.size() == column.usable) continue;
-    const std::string lost = counted(both.latencies.size() - column.usable, "network") + " of '" + column.id + "'";
-    throw InputError(out.string() + " has " + lost + " that the table lacks; give another --out, and train on both");
-  }
-}
-
 }  // namespace
 
 void run_dataset_import(const OptionParser& options) {
@@ -168,12 +154,15 @@ void run_dataset_import(const OptionParser& options) {
     datasets::throw_nothing_usable(table, std::string(title(quantity)), read.findings(), space);
   }
   report(read.findings());
+  if (options.has("strict") && !read.findings().empty()) {
+    throw InputError(table + ": of its rows and numbers " + std::to_string(read.findings().total()) +
+                     " would be left out, and --strict accepts none");
+  }
   for (const auto& column : columns) {
     if (column.usable == 0) say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out");
     if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity));
   }
-  require_no_loss(read, out, quantity);
-  read.write_pool(out);
+  read.write_pool(out, [&](datasets::DeviceRuntime& device) { add_what_is_there(out, device); });
   const auto usable =
       std::count_if(columns.begin(), columns.end(), [](const auto& column) { return column.usable > 0; });
   say_written(out, "pool of " + std::to_string(usable) + " device-runtimes",

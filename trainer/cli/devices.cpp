@@ -91,7 +91,7 @@ void run_devices(const OptionParser& options) {
   }
   for (const nlohmann::ordered_json& device : found) std::cout << excerpt(shown(device), 500) << "\n";
   say("next: tenshot predict --device " + found.front().at("id").get<std::string>() +
-      (options.has("checkpoint") ? " --checkpoint " + options.get("checkpoint") : "") +
+      (options.has("checkpoint") ? " --checkpoint " + shell_word(options.get("checkpoint")) : "") +
       (found.front().at("space") == "networks" ? " model.onnx" : " ARCHITECTURE"));
 }
 

@@ -21,7 +21,9 @@ std::string adapt_command(const OptionParser& options, const std::string& measur
   for (const std::string& path : options.all("measurements")) text += " --measurements " + shell_word(path);
   text += " --measurements " + shell_word(measured) + (options.has("fleet") ? " --fleet" : "");
   if (options.has("networks")) text += " --networks " + shell_word(options.get("networks"));
-  if (options.has("runtime")) text += " --runtime " + shell_word(options.get("runtime"));
+  for (const char* option : {"runtime", "quantity"}) {
+    if (options.has(option)) text += " --" + std::string(option) + " " + shell_word(options.get(option));
+  }
   return text + " --out device.tenshot";
 }
 
@@ -195,9 +197,10 @@ void run_plan(const OptionParser& options) {
   }
   if (options.has("out")) {
     trainer::write_plan(options.get("out"), plan, space);
-    say_written(
-        options.get("out"), "plan of " + std::to_string(plan.size()) + " architectures",
-        options.has("kit") ? "" : "measure them (a column latency_ms), then " + adapt_command(options, "measured.csv"));
+    say_written(options.get("out"), "plan of " + std::to_string(plan.size()) + " architectures",
+                options.has("kit") ? ""
+                                   : "measure them (a column " + column(quantity) + "), then " +
+                                         adapt_command(options, "measured.csv"));
   }
   if (options.has("converted")) add_converted(options);
 }

@@ -34,7 +34,6 @@ void print(const std::vector<nasbench::Architecture>& architectures, const train
     std::cout << "\n";
   }
   std::cout.flush();
-  if (!std::cout) throw FileError("standard output: cannot write the predictions");
 }
 
 /// For --json: [{"architecture": …, "latency_ms": …, "lower_ms": …, "upper_ms": …}, …] in the quantity's columns.
@@ -165,7 +164,8 @@ void run_predict(const OptionParser& options) {
   const std::string out = options.get("out"), count = std::to_string(architectures.size());
   trainer::write_predictions(out, architectures, predictions, predictor->space(), predictor->quantity());
   say_written(out, count + " predictions",
-              "compare them with measurements: tenshot evaluate --predictions " + out + " --measurements truth.csv");
+              "compare them with measurements: tenshot evaluate --predictions " + shell_word(out) +
+                  " --measurements truth.csv");
 }
 
 }  // namespace tenshot::cli

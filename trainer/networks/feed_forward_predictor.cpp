@@ -121,9 +121,9 @@ nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, 
 nlohmann::json known_device_card(const PoolModel& model, const OwnFits& fits, std::size_t device, std::uint64_t seed) {
   nlohmann::json card = predictor_card(model, {}, seed);
   const OwnFit& fit = fits.devices[device];
-  card["known_device"] = model.pool().devices[device].id;
-  std::string text = "No measurement of yours: " + model.pool().devices[device].id + " as learned from " +
-                     counted(fit.networks, "network");
+  const datasets::DeviceRuntime& known = model.pool().devices[device];
+  card["known_device"] = known.id;
+  std::string text = "No measurement of yours: " + known.id + " as learned from " + counted(fit.networks, "network");
   if (const Knowledge* knowledge = model.knowledge()) {
     text += " of " + knowledge->sources[knowledge->source_of[device]].name;
   }
@@ -131,6 +131,7 @@ nlohmann::json known_device_card(const PoolModel& model, const OwnFits& fits, st
     text += "; of networks left out, " + whole_percent(fit.within_10) + " were predicted within ±10 % and " +
             whole_percent(fit.within_20) + " within ±20 %";
   }
+  if (known.batch > 1) text += "; the latency is that of a batch of " + std::to_string(known.batch);
   put_explanation(card, get_quantity(card), {{text}});
   return card;
 }

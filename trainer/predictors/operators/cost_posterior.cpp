@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/median.h"
 #include "trainer/predictors/operators/kind_solver.h"
+#include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/posterior/latency_solver.h"
 #include "trainer/predictors/posterior/mixture.h"
 
@@ -336,15 +336,12 @@ LogLatency errors_left_out(const CostLibrary& library, const AdaptationFeatures&
 }
 
 IntervalCalibration calibration_of_many(const CostLibrary& library, const AdaptationFeatures& set,
-                                        const PosteriorOptions& options, IntervalCalibration calibration) {
+                                        const PosteriorOptions& options, const IntervalCalibration& calibration) {
   constexpr Index many = 20;
   if (set.features.rows() < many) return calibration;
   const LogLatency errors = errors_left_out(library, set, options);
-  const Eigen::ArrayXd standardised = (errors.mean.array() / errors.deviation.array()).abs();
-  const double typical = median({standardised.data(), standardised.data() + standardised.size()});
-  const double expected = (error_quantile(calibration, 0.75) - error_quantile(calibration, 0.25)) / 2;
-  for (double& quantile : calibration.quantiles) quantile *= std::max(typical / expected, 1.0);
-  return calibration;
+  const Eigen::ArrayXd standardised = errors.mean.array() / errors.deviation.array();
+  return widened(calibration, {standardised.data(), standardised.data() + standardised.size()}, 0.5);
 }
 
 }  // namespace tenshot::trainer::operators

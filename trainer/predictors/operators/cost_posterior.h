@@ -88,7 +88,7 @@ LogLatency errors_left_out(const CostLibrary& library, const AdaptationFeatures&
 /// A calibration for many measurements, from twenty on: where errors_left_out() are larger than the calibration, which
 /// is of ten, lets expect, as much wider. What no cost explains then stands out, and costs seem surer than they are.
 IntervalCalibration calibration_of_many(const CostLibrary& library, const AdaptationFeatures& set,
-                                        const PosteriorOptions& options, IntervalCalibration calibration);
+                                        const PosteriorOptions& options, const IntervalCalibration& calibration);
 
 /// How far networks' sizes are beyond the anchors': the logarithm of how many times as costly as the costliest of them,
 /// above zero, or as the cheapest, below; zero in between. `places` are theirs.

@@ -6,6 +6,7 @@
 
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
+#include "trainer/core/adaptation.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -85,6 +86,20 @@ std::vector<Remark> explanation_lines(const CostPosterior& posterior, const Feat
     lines.push_back({"the measured networks are all alike: they say little of other networks", true});
   }
   return lines;
+}
+
+std::vector<Remark> remarks_on_scale(const std::vector<double>& latency_ms,
+                                     const std::vector<std::vector<double>>& of_pool_ms) {
+  constexpr double far = 5;
+  std::vector<double> typical_ms;
+  for (const std::vector<double>& of_device_ms : of_pool_ms) typical_ms.push_back(geometric_mean(of_device_ms));
+  const auto [fastest_ms, slowest_ms] = std::minmax_element(typical_ms.begin(), typical_ms.end());
+  const double own_ms = geometric_mean(latency_ms);
+  if (own_ms < far * *slowest_ms && own_ms > *fastest_ms / far) return {};
+  const bool slow = own_ms >= far * *slowest_ms;
+  return {{"The measured networks take " + significant_digits(slow ? own_ms / *slowest_ms : *fastest_ms / own_ms, 2) +
+           (slow ? " times as long as on the slowest" : " times less than on the fastest") +
+           " device of the pool: are these latencies in ms?"}};
 }
 
 }  // namespace tenshot::trainer::operators

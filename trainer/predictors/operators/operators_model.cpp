@@ -93,6 +93,9 @@ class OperatorsModel : public PoolModel {
     tell_measured(map, std::move(measured));
     put_explanation(card, get_quantity(card), own.told);
     put_explanation(card, get_quantity(card), explanation_lines(posterior, map, features, devices, names));
+    if (get_quantity(card) == pool_.quantity()) {
+      put_explanation(card, get_quantity(card), remarks_on_scale(set.latency_ms, predict_pool(set.architectures)));
+    }
     widen_by_fleet(posterior, set);
     return predictor_of(std::move(map), std::move(posterior), std::move(card));
 #endif

@@ -56,6 +56,20 @@ IntervalCalibration calibration_of(const std::vector<std::vector<double>>& error
   return {kept_probabilities, weighted_quantiles(errors, kept_probabilities, next_device)};
 }
 
+IntervalCalibration widened(const IntervalCalibration& calibration, std::vector<double> errors, double share) {
+  for (double& error : errors) error = std::abs(error);
+  const auto last = errors.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(errors.size()));
+  std::nth_element(errors.begin(), last, errors.end());
+  const double expected =
+      (error_quantile(calibration, 0.5 + share / 2) - error_quantile(calibration, 0.5 - share / 2)) / 2;
+  if (*last <= expected) return calibration;
+  IntervalCalibration wider{kept_probabilities, {}};
+  for (const double probability : kept_probabilities) {
+    wider.quantiles.push_back(*last / expected * error_quantile(calibration, probability));
+  }
+  return wider;
+}
+
 std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most) {
   std::vector<std::size_t> places(std::min(count, most));
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = i * count / places.size();

@@ -25,6 +25,10 @@ double standardised(double error, double deviation);
 /// devices nothing would bound the intervals.
 IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors, bool next_device = false);
 
+/// The calibration, made wider where errors of a device's own measurements left out, standardised, at least one, are
+/// larger than it lets expect: so that `share` of them, and of the next one's, are within.
+IntervalCalibration widened(const IntervalCalibration& calibration, std::vector<double> errors, double share);
+
 /// At most `most` of `count` places, evenly spaced.
 std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most);
 

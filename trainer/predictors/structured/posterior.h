@@ -75,6 +75,11 @@ struct StructuredPosterior {
 StructuredPosterior adapt(const StructuredLibrary& library, const AdaptationSet& set,
                           const StructuredPosteriorOptions& options = {}, const DescribedDevice* described = nullptr);
 
+/// The library's calibration, which is of ten measurements; from twenty on as much wider as a fifth of them left out at
+/// a time shows, since many measurements make costs surer than the network's structure lets them be.
+IntervalCalibration calibration_of_many(const StructuredLibrary& library, const AdaptationSet& set,
+                                        const StructuredPosteriorOptions& options);
+
 /// A posterior of a device that nothing is known of yet, whose residual process is seen through these signatures.
 StructuredPosterior without_components(const StructuredLibrary& library, double floor_ms,
                                        std::vector<std::uint64_t> anchors = {});

@@ -62,6 +62,7 @@ class StructuredPoolModel : public PoolModel {
     const StructuredLibrary& library = alike ? *alike : library_;
     structured::StructuredPosterior posterior =
         structured::adapt(library, set, assumed, described ? &*described : nullptr);
+    posterior.calibration = structured::calibration_of_many(library, set, assumed);
     nlohmann::json card = predictor_card(*this, set, options.seed);
     const Quantity quantity = get_quantity(card);
     constexpr std::size_t enough = 300;

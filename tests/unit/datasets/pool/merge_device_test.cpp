@@ -9,7 +9,8 @@ namespace {
 
 DeviceRuntime board(std::vector<Measurement> latencies) {
   DeviceRuntime device;
-  device.id = device.device = "board";
+  device.id = "board_trtexec";
+  device.device = "board";
   device.runtime = "trtexec";
   device.latencies = std::move(latencies);
   return device;
@@ -22,7 +23,8 @@ TEST(AddEarlier, KeepsWhatWasNotMeasuredAgainAndSaysHowFarTheRestAgrees) {
   EXPECT_EQ(now.latencies[0].latency_ms, 11) << "the later value";
   EXPECT_EQ(now.latencies[2].latency_ms, 30);
   EXPECT_EQ(text,
-            "board: was in the pool; networks kept from there: 1, measured again: 1 (the new values count; they differ "
+            "board_trtexec: was in the pool; networks kept from there: 1, measured again: 1 (the new values count; "
+            "they differ "
             "by 10 % typically and 10 % at most)");
 }
 
@@ -40,6 +42,23 @@ TEST(AddEarlier, RefusesAnotherBoardOfThatName) {
   EXPECT_NE(message_of([&] { add_earlier(now, other); }).find("has the board 'another board', and this is of 'board'"),
             std::string::npos);
   EXPECT_EQ(now.latencies.size(), 1u);
+}
+
+TEST(AddEarlier, TakesTheSettingsThatATableDoesNotSay) {
+  const DeviceRuntime said = board({{space().at(1), 11}});
+  DeviceRuntime table = board({{space().at(2), 20}});
+  table.device = table.id;
+  table.runtime = "unknown";
+  table.batch = 0;
+  DeviceRuntime now = table;
+  add_earlier(now, said);
+  EXPECT_EQ(now.device, "board");
+  EXPECT_EQ(now.runtime, "trtexec");
+  EXPECT_EQ(now.batch, 1);
+  now = said;
+  add_earlier(now, table);
+  EXPECT_EQ(now.device, "board");
+  EXPECT_EQ(now.runtime, "trtexec");
 }
 
 TEST(AddEarlier, OfOneModelTellsBoardsApartWhereTheirKitsDo) {

@@ -18,6 +18,21 @@ TEST(ErrorCalibration, CountsEveryDeviceAlike) {
   EXPECT_EQ(evenly_spaced(10, 3), (std::vector<std::size_t>{0, 3, 6}));
 }
 
+TEST(ErrorCalibration, IsWidenedByAsMuchAsLeftOutErrorsAreLarger) {
+  const IntervalCalibration usual{{0.05, 0.5, 0.95}, {-1, 0, 3}};  // half of nine tenths: 2
+  std::vector<double> errors(30, 0.5);
+  EXPECT_EQ(widened(usual, errors, 0.9).quantiles, usual.quantiles);
+  errors[3] = -5;
+  errors[11] = 5;
+  EXPECT_EQ(widened(usual, errors, 0.9).quantiles, usual.quantiles) << "two of thirty are outside: few enough";
+  errors[20] = errors[21] = 4;
+  const IntervalCalibration wider = widened(usual, errors, 0.9);  // the 28th of 30
+  EXPECT_DOUBLE_EQ(error_quantile(wider, 0.05), -2);
+  EXPECT_DOUBLE_EQ(error_quantile(wider, 0.95), 6);
+  const IntervalCalibration of_normal = widened({}, errors, 0.9);
+  EXPECT_NEAR(error_quantile(of_normal, 0.95), 4, 1e-9);
+}
+
 /// Device-runtimes that measured so many networks.
 datasets::Pool pool_of(const std::vector<std::size_t>& networks) {
   datasets::Pool pool;

@@ -43,6 +43,19 @@ HypothesisFit converged_candidate(const StructureProblem& problem, const CostPri
   return {};
 }
 
+TEST(CalibrationOfMany, IsAsWideAsWhatNoStructureExplains) {
+  const StructuredLibrary& library = test::synthetic_library();
+  AdaptationSet odd = measured("live", live_costs, 40, 0.01);
+  const auto width = [&](const AdaptationSet& set) {
+    const IntervalCalibration found = calibration_of_many(library, set, {});
+    return error_quantile(found, 0.95) - error_quantile(found, 0.05);
+  };
+  const double usual = error_quantile(library.calibration, 0.95) - error_quantile(library.calibration, 0.05);
+  for (std::size_t i = 0; i < odd.latency_ms.size(); i += 4) odd.latency_ms[i] *= 1.6;
+  EXPECT_GT(width(odd), 1.5 * usual);
+  EXPECT_EQ(width(measured("live", live_costs, 19, 0.01)), usual) << "the calibration is of ten";
+}
+
 TEST(SolveSparse, AgreesWithTheExactSolutionWhereEveryMeasurementIsAnAnchor) {
   StructuredPosteriorOptions options;
   options.newton_steps = 60;
