@@ -90,10 +90,7 @@ std::vector<std::int64_t> stored_parameters(const Network& network) {
       counts.push_back(implied);
       continue;
     }
-    const OperatorKind kind = node.operation.kind;
-    const bool is_norm =
-        kind == OperatorKind::batch_norm || kind == OperatorKind::layer_norm || kind == OperatorKind::group_norm;
-    const bool may_lack_scale = is_norm && !node.stored.empty();
+    const bool may_lack_scale = is_norm(node.operation.kind) && !node.stored.empty();
     const int bits = node.operation.weight_bits;  // fewer than 8: the file packs several into one of its numbers
     const bool is_implied = !may_lack_scale && (node.operation.constants.empty() || (bits > 0 && bits < 8));
     std::int64_t count = 0, rest = is_implied ? implied : std::numeric_limits<std::int64_t>::max();

@@ -15,10 +15,6 @@ std::vector<float> uniform_values(Rng& rng, const Shape& shape, double low, doub
   return values;
 }
 
-bool is_norm(OperatorKind kind) {
-  return kind == OperatorKind::batch_norm || kind == OperatorKind::layer_norm || kind == OperatorKind::group_norm;
-}
-
 /// How many values one output of a convolution or linear layer is computed from; 0 for the other kinds.
 std::int64_t fan_in(const OperatorSpecification& operation, const Shape& weight) {
   switch (operation.kind) {
@@ -59,14 +55,11 @@ LayerWeights random_weights(const Network& network, std::size_t index, std::uint
   const WeightShapes shapes = weight_shapes(node);
   Rng rng(seed, index + 1);  // stream 0 is the input's
   LayerWeights weights;
-  if (const std::int64_t inputs = fan_in(node.operation, shapes.weight); inputs > 0) {
-    const double bound = std::sqrt(6.0 / static_cast<double>(inputs));
-    weights.weight = uniform_values(rng, shapes.weight, -bound, bound);
-  } else if (node.operation.kind == OperatorKind::add || node.operation.kind == OperatorKind::concatenate) {
-    weights.weight = uniform_values(rng, shapes.weight, -0.1, 0.1);
-  } else {
-    weights.weight = uniform_values(rng, shapes.weight, 0.5, 1.5);
-  }
+  const std::int64_t inputs = fan_in(node.operation, shapes.weight);
+  const bool is_added = node.operation.kind == OperatorKind::add || node.operation.kind == OperatorKind::concatenate;
+  const double bound = inputs > 0 ? std::sqrt(6.0 / static_cast<double>(inputs)) : 0.1;
+  weights.weight = inputs > 0 || is_added ? uniform_values(rng, shapes.weight, -bound, bound)
+                                          : uniform_values(rng, shapes.weight, 0.5, 1.5);
   weights.bias = uniform_values(rng, shapes.bias, -0.1, 0.1);
   weights.mean = uniform_values(rng, shapes.mean, -0.1, 0.1);
   weights.variance = uniform_values(rng, shapes.variance, 0.5, 1.5);

@@ -22,7 +22,7 @@ std::optional<bool> truth(const OnnxValue& value) {
 }
 
 bool same_numbers(const OnnxValue& a, const OnnxValue& b) {
-  return a.numbers && b.numbers && a.numbers->integers == b.numbers->integers && a.numbers->reals == b.numbers->reals;
+  return a.numbers && b.numbers && a.numbers->values == b.numbers->values;
 }
 
 /// Whether the next iteration of a loop reads, as far as we know it, what the last one did.

@@ -5,23 +5,18 @@
 namespace tenshot::nasbench {
 namespace {
 
-/// A factor of a product: computed, as it is to be read, or a constant of that shape.
-struct Factor {
-  bool constant = false;
-  Source source;
-  Shape shape;
-};
-
-Factor factor_of(const OnnxSteps& steps, const OnnxNode& node, std::size_t input, const char* side) {
+/// A factor of a product, its axes as the product takes them.
+EinsumOperand factor_of(const OnnxSteps& steps, const OnnxNode& node, std::size_t input, const char* side) {
   const OnnxValue& value = node.input(input);
   const std::vector<std::int64_t> axes = factor_axes(node, value.shape.size(), side);
-  Factor factor{value.constant, value.source, {}};
+  EinsumOperand factor{value.constant, value.source, {}};
   for (const std::int64_t axis : axes) factor.shape.push_back(value.shape[static_cast<std::size_t>(axis)]);
   if (!value.constant) factor.source = steps.transpose(value.source, axes);
   return factor;
 }
 
-std::optional<Source> product(const OnnxSteps& steps, const Factor& left, const Factor& right, const Shape& output) {
+std::optional<Source> product(const OnnxSteps& steps, const EinsumOperand& left, const EinsumOperand& right,
+                              const Shape& output) {
   if ((left.constant && right.constant) || left.shape.empty() || right.shape.empty()) return std::nullopt;
   if (left.constant) return steps.constant_product(right.source, left.shape, output);
   if (!right.constant) {
@@ -60,7 +55,7 @@ std::optional<Source> general_product(const OnnxSteps& steps, const onnx::NodePr
   if (given(inputs, 1) == nullptr) return std::nullopt;
   const OnnxValue* addend = given(inputs, 2);
   if (addend != nullptr && real_attribute(node, "beta", 1) == 0) addend = nullptr;
-  const Factor left = factor_of(steps, {node, inputs}, 0, "A"), right = factor_of(steps, {node, inputs}, 1, "B");
+  const EinsumOperand left = factor_of(steps, {node, inputs}, 0, "A"), right = factor_of(steps, {node, inputs}, 1, "B");
   std::optional<Source> sum = product(steps, left, right, outputs[0].shape);
   if (!sum) return std::nullopt;
   if (addend != nullptr && addend->constant) sum = steps.add_constant(*sum, addend->stored);

@@ -160,7 +160,7 @@ class Contraction {
     const std::int64_t m = size(rows), n = size(columns), k = size(inner);
     const Source left = ordered(a, batch + rows + inner);
     if (inner.empty() && columns.empty()) {  // nothing is summed: each element by its factor
-      if (b.constant) return steps_.multiply_by(left, extents(b.labels));
+      if (b.constant) return steps_.append(OperatorKind::multiply, left, steps_.shape(left), "", {extents(b.labels)});
       Shape factor = extents(batch);
       factor.resize(batch.size() + rows.size(), 1);
       return steps_.multiply(left, steps_.reshape(ordered(b, batch), factor));
@@ -192,7 +192,8 @@ Term term_of(const OnnxSteps& steps, const Equation& equation, const EinsumOpera
   }
   if (operand.constant) return term;
   const bool same = element_count(shape) == element_count(operand.shape);
-  term.source = same ? steps.reshape(term.source, shape) : steps.diagonal(term.source, shape);
+  term.source =
+      same ? steps.reshape(term.source, shape) : steps.append(OperatorKind::opaque, term.source, shape, "Einsum");
   return term;
 }
 
@@ -231,22 +232,6 @@ OnnxTypes einsum_types(const OnnxNode& node) {
   return one_type(node.element(), extents_of(equation, equation.output));
 }
 
-NetworkNode OnnxSteps::node(OperatorKind kind, const Source& input, Shape output, std::string name,
-                            std::vector<Shape> constants) const {
-  NetworkNode node = builder_.node(kind, name_, {input}, std::move(output), std::move(name));
-  node.operation.constants = std::move(constants);
-  return node;
-}
-
-Source OnnxSteps::append(NetworkNode node) const {
-  node.name = name_;
-  return builder_.append(std::move(node));
-}
-
-Source OnnxSteps::diagonal(const Source& input, Shape to) const {
-  return append(node(OperatorKind::opaque, input, std::move(to), "Einsum"));
-}
-
 Source OnnxSteps::sum_over(const Source& input, const std::vector<std::int64_t>& axes) const {
   if (axes.empty()) return input;
   Shape output;
@@ -255,25 +240,15 @@ Source OnnxSteps::sum_over(const Source& input, const std::vector<std::int64_t>&
       output.push_back(shape(input)[i]);
     }
   }
-  NetworkNode sum = node(OperatorKind::reduce, input, std::move(output), "sum");
+  NetworkNode sum = builder_.node(OperatorKind::reduce, name_, {input}, std::move(output), "sum");
   sum.attributes.axes = axes;
   return append(std::move(sum));
 }
 
-Source OnnxSteps::constant_product(const Source& input, const Shape& constant, Shape output) const {
-  return append(node(OperatorKind::opaque, input, std::move(output), "MatMul", {constant}));
-}
-
-Source OnnxSteps::multiply_by(const Source& input, const Shape& constant) const {
-  return append(node(OperatorKind::multiply, input, shape(input), "", {constant}));
-}
-
 Source OnnxSteps::add_constant(const Source& input, const Shape& constant) const {
-  NetworkNode sum = node(OperatorKind::add, input, shape(input), "", {constant});
-  if (element_count(constant) == 1) {
-    sum.attributes.alpha = 1;
-    sum.operation.constants.clear();
-  }
+  if (element_count(constant) != 1) return append(OperatorKind::add, input, shape(input), "", {constant});
+  NetworkNode sum = builder_.node(OperatorKind::add, name_, {input}, shape(input));
+  sum.attributes.alpha = 1;
   return append(std::move(sum));
 }
 

@@ -125,13 +125,20 @@ std::vector<std::filesystem::path> external_data_files(const std::filesystem::pa
   return data_files(read_onnx_file(model), model);
 }
 
-void read_small_external_data(OnnxFile& file, const std::filesystem::path& model) {
-  constexpr std::uint64_t most_bytes = 128;
-  std::map<std::string, std::ifstream> opened;
-  for (onnx::TensorProto& tensor : file.initializers) {
+void read_kept_data(OnnxFile& file, const std::filesystem::path& model) {
+  constexpr std::uint64_t most_bytes = 128, most_bytes_of_indices = 8 * kept_integers;
+  std::map<std::string, std::ifstream> opened;  // "" is the model itself
+  opened[""].open(model, std::ios::binary);
+  std::uint64_t large = 0;
+  for (std::size_t i = 0; i < file.initializers.size(); ++i) {
+    onnx::TensorProto& tensor = file.initializers[i];
+    const OnnxData& own = file.left_out[i];
     const std::uint64_t bytes = bytes_of(tensor);
-    if (tensor.data_location() != onnx::TensorProto::EXTERNAL || bytes == 0 || bytes > most_bytes) continue;
-    const std::string location = entry_of(tensor, "location");
+    const bool outside = tensor.data_location() == onnx::TensorProto::EXTERNAL;
+    const std::string location = outside ? entry_of(tensor, "location") : "";
+    if (bytes == 0 || outside == location.empty() || (!outside && bytes != own.bytes)) continue;
+    const bool is_kept = most_kept(tensor.data_type()) > kept_numbers && bytes <= most_bytes_of_indices;
+    if (bytes > most_bytes && (!is_kept || (large += bytes) > onnx_byte_limit)) continue;
     const auto [from, is_new] = opened.try_emplace(location);
     std::error_code error;
     if (const auto path = is_new ? data_file(model, location) : std::nullopt;
@@ -140,7 +147,7 @@ void read_small_external_data(OnnxFile& file, const std::filesystem::path& model
     }
     std::string data(bytes, '\0');
     from->second.clear();
-    from->second.seekg(static_cast<std::streamoff>(number_of(tensor, "offset")));
+    from->second.seekg(static_cast<std::streamoff>(outside ? number_of(tensor, "offset") : own.offset));
     if (!from->second.is_open() || !from->second.read(data.data(), static_cast<std::streamsize>(bytes))) continue;
     tensor.set_raw_data(data);
     tensor.set_data_location(onnx::TensorProto::DEFAULT);

@@ -11,9 +11,10 @@ namespace tenshot::nasbench {
 
 struct OnnxFile;
 
-/// Reads the constants of few bytes whose data lie beside the model, such as the shapes that a Reshape gives; those of
-/// files that are missing, cut short or outside the model's folder stay without data.
-void read_small_external_data(OnnxFile& file, const std::filesystem::path& model);
+/// Reads the constants whose numbers the reader computes with and that read_onnx_file() passes over: those of few bytes
+/// that lie beside the model, such as the shapes that a Reshape gives, and masks and indices, up to 64 MiB of them.
+/// Those of files that are missing, cut short or outside the model's folder stay without data.
+void read_kept_data(OnnxFile& file, const std::filesystem::path& model);
 
 /// The files beside an ONNX model that hold its weights ("external data"), as paths relative to the model's folder,
 /// each once, sorted. Throws as read_onnx_file, and FormatError on a path that leads, or is linked, out of that folder.

@@ -6,7 +6,6 @@
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
@@ -25,83 +24,23 @@ Result shape_of(const OnnxNode& node) {
   return constant_integers({count}, Shape(shape.begin() + start, shape.begin() + start + count));
 }
 
-Result unsqueeze(const OnnxNode& node) {
-  std::vector<std::int64_t> axes = node.listed("axes", 1);
-  Shape shape = node.shape();
-  const std::size_t rank = shape.size() + axes.size();
-  if (rank > 16) return std::nullopt;
-  for (std::int64_t& axis : axes) axis = static_cast<std::int64_t>(front_axis(axis, rank));
-  std::sort(axes.begin(), axes.end());
-  for (const std::int64_t axis : axes) {
-    if (axis > static_cast<std::int64_t>(shape.size())) throw FormatError("an axis stands twice among its axes");
-    shape.insert(shape.begin() + axis, 1);
-  }
-  return constant_of(shape, node.element(), node.data());
-}
-
-Result squeeze(const OnnxNode& node) {
-  const std::vector<bool> dropped = reduced_axes(node);
-  Shape shape;
-  for (std::size_t i = 0; i < dropped.size(); ++i) {
-    if (!dropped[i] || node.shape()[i] != 1) shape.push_back(node.shape()[i]);
-  }
-  return constant_of(shape, node.element(), node.data());
-}
-
-Result reshape(const OnnxNode& node) {
-  if (!node.known(1)) return std::nullopt;
-  Shape shape = node.whole_numbers(1);
-  if (shape.size() > 16) return std::nullopt;
-  const auto count = static_cast<std::int64_t>(node.data().size());
-  std::int64_t others = 1;
-  std::int64_t* open = nullptr;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 0 && i < node.shape().size() && !node.flag("allowzero")) {
-      shape[i] = node.shape()[i];
-    }
-    if (shape[i] == -1 && open == nullptr) {
-      open = &shape[i];
-    } else if (shape[i] < 0 || shape[i] > kept_numbers || (others *= shape[i]) > kept_numbers) {
-      return std::nullopt;
-    }
-  }
-  if (open != nullptr) *open = others == 0 ? 0 : count / others;
-  if (element_count(shape) != count) return std::nullopt;
-  return constant_of(shape, node.element(), node.data());
-}
-
 Result cast(const OnnxNode& node) {
   const auto target = static_cast<int>(node.integer("to", TensorProto::FLOAT));
-  Numbers numbers;
-  for (std::size_t i = 0; i < node.data().size(); ++i) {
-    if (is_integer(target)) {
-      const bool truth = target == TensorProto::BOOL;
-      numbers.integers.push_back(truth ? node.data().real(i) != 0 : node.data().whole(i));
-    } else {
-      numbers.reals.push_back(node.data().real(i));
-    }
-  }
+  if (element_count(node.shape()) > most_kept(target)) return std::nullopt;
+  Numbers numbers = node.data();
+  for (Exact& number : numbers.values) number = target == TensorProto::BOOL ? number != 0 : number;
   return constant_of(node.shape(), target, std::move(numbers));
-}
-
-Result filled(Shape shape, int element, const Numbers& value) {
-  require_tensor_size(shape, true);
-  const std::int64_t count = element_count(shape);
-  if (count > kept_numbers || value.size() != 1) return std::nullopt;
-  Numbers numbers;
-  numbers.integer = value.integer;
-  for (std::int64_t i = 0; i < count; ++i) append_number(value, 0, numbers);
-  return constant_of(std::move(shape), element, std::move(numbers));
 }
 
 Result constant_of_shape(const OnnxNode& node) {
   const onnx::AttributeProto* value = node.attribute("value");
-  Numbers zero;
-  zero.integer = false;
-  zero.reals = {0};
-  if (value == nullptr) return filled(node.whole_numbers(0), TensorProto::FLOAT, zero);
-  const std::optional<Numbers> numbers = numbers_of(value->t());
-  return numbers ? filled(node.whole_numbers(0), value->t().data_type(), *numbers) : std::nullopt;
+  const std::optional<Numbers> number = value == nullptr ? Numbers{{0}} : numbers_of(value->t());
+  const int element = value == nullptr ? static_cast<int>(TensorProto::FLOAT) : value->t().data_type();
+  const Shape shape = node.whole_numbers(0);
+  require_tensor_size(shape, true);
+  const std::int64_t count = element_count(shape);
+  if (!number || number->size() != 1 || count > most_kept(element)) return std::nullopt;
+  return constant_of(shape, element, {std::vector<Exact>(static_cast<std::size_t>(count), number->values[0])});
 }
 
 /// As many numbers as lie from the first to before the second.
@@ -113,12 +52,11 @@ Result range(const OnnxNode& node) {
   const double start = node.data().real(0), end = node.data(1).real(0), step = node.data(2).real(0);
   if (step == 0) throw FormatError("it counts in steps of 0");
   const double count = std::ceil((end - start) / step);
-  if (!(count <= static_cast<double>(kept_numbers)) || std::abs(start) > 1e15 || std::abs(end) > 1e15) {
+  if (!(count <= static_cast<double>(most_kept(node.element()))) || std::abs(start) > 1e15 || std::abs(end) > 1e15) {
     return std::nullopt;
   }
   Numbers numbers;
-  numbers.integer = node.data().integer;
-  for (int i = 0; i < count; ++i) append_real(start + step * i, numbers.integer, numbers);
+  for (int i = 0; i < count; ++i) numbers.values.push_back(start + step * i);
   const auto length = static_cast<std::int64_t>(numbers.size());
   return constant_of({length}, node.element(), std::move(numbers));
 }
@@ -126,12 +64,12 @@ Result range(const OnnxNode& node) {
 Result where(const OnnxNode& node) {
   if (!node.known(1) || !node.known(2) || node.element(1) != node.element(2)) return std::nullopt;
   const Shape shape = broadcast_shape(node.shape(), broadcast_shape(node.shape(1), node.shape(2)));
-  if (element_count(shape) > kept_numbers) return std::nullopt;
+  if (element_count(shape) > most_kept(node.element(1))) return std::nullopt;
   Numbers numbers;
   for (std::size_t i = 0; i < static_cast<std::size_t>(element_count(shape)); ++i) {
     const bool chosen = node.data().whole(broadcast_index(node.shape(), shape, i)) != 0;
     const OnnxValue& from = node.input(chosen ? 1 : 2);
-    append_number(*from.numbers, broadcast_index(from.shape, shape, i), numbers);
+    numbers.values.push_back(from.numbers->values[broadcast_index(from.shape, shape, i)]);
   }
   return constant_of(shape, node.element(1), std::move(numbers));
 }
@@ -146,15 +84,16 @@ const std::map<std::string, TensorFold*>& folds() {
        {fold_pair, "Add Sub Mul Div Mod Pow Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor"},
        {fold_several, "Min Max Sum Clip"},
        {fold_gather, "Gather"},
+       {fold_scatter, "Scatter ScatterElements ScatterND"},
+       {fold_compress, "Compress"},
+       {fold_pad, "Pad"},
+       {fold_running_sums, "CumSum"},
        {fold_non_zero, "NonZero"},
        {range, "Range"},
        {fold_reduction, "ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum"},
-       {reshape, "Reshape"},
        {fold_slice, "Slice"},
-       {squeeze, "Squeeze"},
        {fold_tile, "Tile"},
        {fold_transpose, "Transpose"},
-       {unsqueeze, "Unsqueeze"},
        {where, "Where"}});
   return table;
 }
@@ -167,22 +106,18 @@ bool all_known(const OnnxNode& node) {
 }  // namespace
 
 OnnxValue constant_of(Shape shape, int element, Numbers numbers) {
-  OnnxValue value;
-  value.constant = true;
-  value.shape = value.stored = std::move(shape);
-  value.element = element;
-  numbers.integer = is_integer(element);
-  for (double& number : numbers.reals) {  // a size that is rounded to a whole number depends on the last bit
-    if (element == TensorProto::FLOAT) number = static_cast<float>(number);
+  OnnxValue value = unknown_constant(std::move(shape), element);
+  for (Exact& number : numbers.values) {  // a size that is rounded to a whole number depends on the last bit
+    number = is_integer(element)             ? static_cast<Exact>(whole_number(number))
+             : element == TensorProto::FLOAT ? static_cast<float>(number)
+                                             : static_cast<double>(number);
   }
   value.numbers = std::move(numbers);
   return value;
 }
 
-OnnxValue constant_integers(Shape shape, std::vector<std::int64_t> integers, int element) {
-  Numbers numbers;
-  numbers.integers = std::move(integers);
-  return constant_of(std::move(shape), element, std::move(numbers));
+OnnxValue constant_integers(Shape shape, const std::vector<std::int64_t>& integers, int element) {
+  return constant_of(std::move(shape), element, {{integers.begin(), integers.end()}});
 }
 
 std::size_t broadcast_index(const Shape& shape, const Shape& target, std::size_t index) {
@@ -191,7 +126,7 @@ std::size_t broadcast_index(const Shape& shape, const Shape& target, std::size_t
     const auto extent = static_cast<std::size_t>(target[target.size() - 1 - i]);
     if (i < shape.size()) {
       const auto own = static_cast<std::size_t>(shape[shape.size() - 1 - i]);
-      if (own != 1) result += index % extent * stride;
+      result += index % extent % own * stride;
       stride *= own;
     }
     index /= extent;

@@ -10,6 +10,7 @@
 #include "nasbench/graph/onnx_writing.h"
 #include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -38,6 +39,8 @@ bool is_alias(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   }
   return types.count(node.op_type()) != 0;
 }
+
+bool asks_for_shape(const onnx::NodeProto& node) { return node.op_type() == "Shape" || node.op_type() == "Size"; }
 
 /// What the constant `result` is made of, and in how many bits. A vector that an Identity hands on is one of its own:
 /// PyTorch writes vectors of equal numbers, such as the scales of norms that were never trained, once with an Identity
@@ -181,6 +184,9 @@ void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
   if (!outputs) return leave_out(node, all);
   const bool is_empty = std::all_of(outputs->begin(), outputs->end(),
                                     [](const OnnxValue& value) { return element_count(value.shape) == 0; });
+  static const auto keepers = words_of("Reshape Squeeze Unsqueeze Flatten");  // of their numbers and of their order
+  const bool keeps = constant_inputs && known(inputs, 0) && is_standard(node) && keepers.count(node.op_type()) != 0;
+  if (keeps && !outputs->front().is_declared) outputs->front().numbers = inputs[0]->numbers;
   if (is_empty || (constant_inputs && !node.input().empty() && !has_sub_graph(node))) {
     return set_constants(node, inputs, std::move(*outputs));
   }
@@ -197,38 +203,42 @@ bool OnnxGraphReader::read_special(const onnx::NodeProto& node, const OnnxInputs
     set_alias(node, *inputs[0]);
     return true;
   }
-  return read_function(node, inputs) ||
+  return read_blocked(node, inputs) || read_function(node, inputs) ||
          (is_standard(node) && (read_sequence(node, inputs) || read_body_of(node, inputs)));
 }
 
+/// Whether the numbers of a constant may be kept, or computed with: of large ones, up to 2^25 in the whole model.
+bool OnnxGraphReader::can_afford(const OnnxValue& value) {
+  constexpr std::size_t most = std::size_t{1} << 25;
+  if (!value.numbers || value.numbers->size() <= kept_numbers) return true;
+  return (numbers_ += value.numbers->size()) <= most;
+}
+
 bool OnnxGraphReader::read_folded(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  std::optional<OnnxValues> results = is_standard(node) ? folded({node, inputs}) : std::nullopt;
+  const bool can_compute = asks_for_shape(node) ||
+                           std::all_of(inputs.begin(), inputs.end(),
+                                       [&](const OnnxValue* input) { return input == nullptr || can_afford(*input); });
+  std::optional<OnnxValues> results = is_standard(node) && can_compute ? folded({node, inputs}) : std::nullopt;
   if (results) set_constants(node, inputs, std::move(*results));
   return results.has_value();
 }
 
 void OnnxGraphReader::set_constants(const onnx::NodeProto& node, const OnnxInputs& inputs, OnnxValues outputs) {
-  const bool asks_for_shape = node.op_type() == "Shape" || node.op_type() == "Size";
   const bool repeats = node.op_type() == "Expand" || node.op_type() == "Tile";
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     outputs[i].constant = true;
     outputs[i].stored = repeats && inputs[0] != nullptr ? inputs[0]->stored : outputs[i].shape;
-    if (!asks_for_shape) trace_origins(node, inputs, origin_, outputs[i]);
+    if (!asks_for_shape(node)) trace_origins(node, inputs, origin_, outputs[i]);
     set(node, static_cast<int>(i), std::move(outputs[i]));
   }
 }
 
 void OnnxGraphReader::set_alias(const onnx::NodeProto& node, OnnxValue value) {
-  if (node.op_type() == "Dropout" && node.output_size() > 1) {
-    OnnxValue kept;  // in use, every element is
-    kept.constant = true;
-    kept.shape = kept.stored = value.shape;
-    kept.element = onnx::TensorProto::BOOL;
-    set(node, 1, std::move(kept));
-  }
+  if (node.op_type() == "Dropout") set(node, 1, unknown_constant(value.shape, onnx::TensorProto::BOOL));
   if (node.op_type() == "QuantizeLinear") {
     const bool has_zero = node.input_size() > 2 && !node.input(2).empty();
     const std::int64_t other = integer_attribute(node, "output_dtype", onnx::TensorProto::UINT8);
+    value.numbers.reset();
     value.element = has_zero ? scopes_.find(node.input(2))->element : static_cast<int>(other);
     value.bytes = element_type(value.element);
   } else if (node.op_type() == "DequantizeLinear") {
@@ -241,6 +251,7 @@ void OnnxGraphReader::set_alias(const onnx::NodeProto& node, OnnxValue value) {
 }
 
 void OnnxGraphReader::set(const onnx::NodeProto& node, int output, OnnxValue value) {
+  if (!can_afford(value)) value.numbers.reset();
   if (output < node.output_size() && !node.output(output).empty()) scopes_.set(node.output(output), std::move(value));
 }
 
@@ -251,10 +262,21 @@ bool OnnxGraphReader::is_read(const onnx::NodeProto& node, int output) const {
 
 void OnnxGraphReader::add_operator(const onnx::NodeProto& node, const OnnxInputs& inputs,
                                    const OnnxValues& all_outputs) {
-  OnnxValues outputs = all_outputs;
+  OnnxValues outputs;
+  std::vector<int> places;  // of those among all: a part without elements is a constant
+  for (int i = 0; i < static_cast<int>(all_outputs.size()); ++i) {
+    const OnnxValue& output = all_outputs[static_cast<std::size_t>(i)];
+    if (node.op_type() == "Split" && element_count(output.shape) == 0) {
+      set(node, i, unknown_constant(output.shape, output.element));
+    } else {
+      outputs.push_back(output);
+      places.push_back(i);
+    }
+  }
   const bool has_statistics = node.op_type().find("Normalization") != std::string::npos;
-  while (has_statistics && outputs.size() > 1 && !is_read(node, static_cast<int>(outputs.size()) - 1)) {
+  while (has_statistics && outputs.size() > 1 && !is_read(node, places.back())) {
     outputs.pop_back();
+    places.pop_back();
   }
   NetworkNode added = is_known_domain(node) ? operator_of(node, inputs, outputs) : NetworkNode();
   const bool is_unheard_of = !is_standard(node) && outputs[0].is_declared && !is_known_operator(added.operation);
@@ -273,7 +295,7 @@ void OnnxGraphReader::add_operator(const onnx::NodeProto& node, const OnnxInputs
   for (std::size_t i = 0; i < outputs.size() && i < kept; ++i) {
     OnnxValue value = outputs[i];
     value.source = {first.node, static_cast<int>(i)};
-    set(node, static_cast<int>(i), std::move(value));
+    set(node, places[i], std::move(value));
   }
 }
 
@@ -307,7 +329,7 @@ Source OnnxGraphReader::append(const onnx::NodeProto& of, NetworkNode node) {
 Network read_onnx(const std::filesystem::path& path, const OnnxReadOptions& options) {
   if (options.batch < 1) throw InputError("batch is " + std::to_string(options.batch) + "; expected at least 1");
   OnnxFile file = read_onnx_file(path);
-  read_small_external_data(file, path);
+  read_kept_data(file, path);
   return read_checked(path, [&] { return OnnxGraphReader(std::move(file), options).read(); });
 }
 

@@ -110,6 +110,7 @@ class OnnxGraphReader {
   void count_work(std::size_t items);
   OnnxInputs outer_values(const onnx::NodeProto& node);
   Read read_special, read_folded;
+  bool can_afford(const OnnxValue& value);
   void set_alias(const onnx::NodeProto& node, OnnxValue value);
   void set(const onnx::NodeProto& node, int output, OnnxValue value);
   void set_constants(const onnx::NodeProto& node, const OnnxInputs& inputs, OnnxValues outputs);
@@ -119,6 +120,9 @@ class OnnxGraphReader {
   bool add_composed(const onnx::NodeProto& node, const OnnxInputs& inputs, const OnnxValues& outputs,
                     const NetworkNode& plain);
   Source append(const onnx::NodeProto& of, NetworkNode node);
+
+  // onnx_blocked.cpp
+  Read read_blocked;
 
   // onnx_types.cpp: types of outputs, and what nobody can say of them
   std::optional<OnnxValues> output_types(const onnx::NodeProto& node, const OnnxInputs& inputs);
@@ -140,16 +144,20 @@ class OnnxGraphReader {
   OnnxValue element(const onnx::NodeProto& node, const OnnxValue& whole, std::size_t axis, std::int64_t index);
 
   // onnx_sequences.cpp
-  Read read_sequence, read_split_to_sequence, read_sequence_map, read_split;
+  Read read_sequence, read_sequence_map;
+  std::optional<OnnxValue> sequence_value(const onnx::NodeProto& node, const OnnxInputs& inputs);
+  std::optional<OnnxValue> split_sequence(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
   OnnxFile file_;
   const OnnxReadOptions& options_;
   OnnxScopes scopes_;
   std::unordered_map<std::string, std::int64_t> symbols_;
   std::set<std::string> sequences_;   ///< inputs whose first dimension is time
+  std::set<std::string> empty_;       ///< inputs that a Reshape makes a tensor without elements of
   std::set<std::string> read_names_;  ///< that a node or an output of the file reads
   std::size_t steps_ = 0;             ///< nodes that were read, each as often as it was
   std::size_t work_ = 0;              ///< what else was looked at, see count_work()
+  std::size_t numbers_ = 0;           ///< of large constants that were kept or computed with, see can_afford()
   std::map<const onnx::GraphProto*, OnnxBody> bodies_;
   std::map<std::string, OnnxFunction> functions_;
   std::map<const onnx::NodeProto*, OnnxCall> calls_;

@@ -31,7 +31,7 @@ class NodeContext final : public onnx::InferenceContext {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i] == nullptr) continue;
       types_[i] = type_proto(*inputs[i]);
-      if (inputs[i]->numbers) data_[i] = tensor_proto(*inputs[i]);
+      if (has_data(i)) data_[i] = tensor_proto(*inputs[i]);
     }
   }
 
@@ -42,9 +42,7 @@ class NodeContext final : public onnx::InferenceContext {
   const onnx::TypeProto* getInputType(std::size_t i) const override {
     return given(inputs_, i) != nullptr ? &types_[i] : nullptr;
   }
-  const onnx::TensorProto* getInputData(std::size_t i) const override {
-    return given(inputs_, i) != nullptr && inputs_[i]->numbers ? &data_[i] : nullptr;
-  }
+  const onnx::TensorProto* getInputData(std::size_t i) const override { return has_data(i) ? &data_[i] : nullptr; }
   std::size_t getNumOutputs() const override { return outputs_.size(); }
   onnx::TypeProto* getOutputType(std::size_t i) override { return &outputs_.at(i); }
   onnx::GraphInferencer* getGraphAttributeInferencer(const std::string&) override { return nullptr; }
@@ -52,6 +50,8 @@ class NodeContext final : public onnx::InferenceContext {
   const onnx::TensorShapeProto* getSymbolicInput(std::size_t) const override { return nullptr; }
 
  private:
+  bool has_data(std::size_t i) const { return known(inputs_, i) && inputs_[i]->numbers->size() <= kept_numbers; }
+
   const onnx::NodeProto& node_;
   const OnnxInputs& inputs_;
   std::vector<onnx::TypeProto> types_;
@@ -102,6 +102,7 @@ void require_image(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue *image = given(inputs, 0), *weight = given(inputs, type == "QLinearConv" ? 3 : 1);
   if (image == nullptr || (convolution && weight == nullptr)) throw FormatError("its image or its weights are missing");
   const std::size_t dimensions = image->shape.size(), expected = convolution ? weight->shape.size() : dimensions;
+  if (expected == 0) throw FormatError("the file says no shape of its weights: write it anew, with the dims of each");
   if (dimensions < 3 || dimensions != expected) {
     reject({"its image has ", dimensions, " dimensions",
             (convolution ? ", its weights " + std::to_string(expected) : ""),
@@ -114,6 +115,12 @@ void require_image(const onnx::NodeProto& node, const OnnxInputs& inputs) {
 void require_sizes(const OnnxNode& node) {
   const std::string& type = node.type();
   require_image(node.proto, node.inputs);
+  const std::int64_t block = node.integer("blocksize", 1);
+  if ((type == "DepthToSpace" || type == "SpaceToDepth") && node.has_ranks({{0, 4}})) {
+    const Shape& image = node.shape();
+    const bool fits = type[0] == 'D' ? image[1] % (block * block) == 0 : image[2] % block == 0 && image[3] % block == 0;
+    if (!fits) reject({"blocks of ", block, "x", block, " pixels do not divide an image of ", image});
+  }
   if ((type == "LSTM" || type == "GRU" || type == "RNN") && node.has_ranks({{0, 3}, {1, 3}, {2, 3}})) {
     const Shape &in = node.shape(), &weight = node.shape(1), &state = node.shape(2);
     const std::int64_t hidden = node.integer("hidden_size", state[2]);

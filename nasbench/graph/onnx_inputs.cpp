@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "nasbench/graph/limits.h"
+#include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_graph_reader.h"
 #include "nasbench/graph/onnx_operators.h"
 #include "nasbench/graph/onnx_weight_inputs.h"
@@ -28,14 +29,11 @@ void OnnxGraphReader::read_constant(const onnx::TensorProto& tensor) {
 }
 
 OnnxValue OnnxGraphReader::constant(const onnx::TensorProto& tensor, const std::string& name) {
-  OnnxValue value;
-  value.constant = true;
-  value.shape = {tensor.dims().begin(), tensor.dims().end()};
+  OnnxValue value = unknown_constant({tensor.dims().begin(), tensor.dims().end()}, tensor.data_type());
   require_tensor_size(value.shape, true);
-  value.stored = value.shape;
-  value.element = tensor.data_type();
   remark_on_type(value.element);
   value.numbers = numbers_of(tensor);
+  if (!can_afford(value)) value.numbers.reset();
   if (is_trained(value)) {
     value.origins = {{origin_ + name, element_count(value.shape)}};
     trained_.emplace(origin_ + name, element_count(value.shape));
@@ -106,6 +104,12 @@ void OnnxGraphReader::read_inputs() {
   const WeightInputs told_apart(file_);
   const std::set<std::string>& weights = told_apart.weights();
   sequences_ = sequences_of(file_);
+  for (const onnx::NodeProto& node : file_.nodes) {  // exporters write 0 for an open dimension as well as for none
+    if (node.op_type() != "Reshape" || node.input_size() < 2 || integer_attribute(node, "allowzero", 0) == 0) continue;
+    const OnnxValue* shape = scopes_.find(node.input(1));
+    const auto extents = shape != nullptr && shape->numbers ? whole_numbers(*shape) : std::vector<std::int64_t>();
+    if (std::count(extents.begin(), extents.end(), 0) > 0) empty_.insert(node.input(0));
+  }
   std::set<std::string> names;
   for (const onnx::ValueInfoProto& input : file_.inputs) {
     if (scopes_.find(input.name()) == nullptr && weights.count(input.name()) == 0) names.insert(input.name());
@@ -167,17 +171,13 @@ void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
     value.shape.push_back(resolved(input.name(), type.shape().dim(i), i, own));
   }
   if (given != nullptr) value.shape = *given;
-  value.constant = given != nullptr && element_count(value.shape) == 0;  // such as a past of no keys
+  const bool is_empty = element_count(value.shape) == 0;  // such as a past of no keys
   try {
-    require_tensor_size(value.shape, value.constant);
+    require_tensor_size(value.shape, is_empty);
   } catch (const Error& error) {
     reject({place, ": ", error.what()});
   }
-  if (value.constant) {
-    value.stored = value.shape;
-    value.numbers.emplace().integer = is_integer(value.element);
-    return scopes_.set(input.name(), std::move(value));
-  }
+  if (is_empty) return scopes_.set(input.name(), constant_of(value.shape, value.element, {}));
   value.source = builder_.input(input.name(), value.shape, element_type(value.element));
   scopes_.set(input.name(), std::move(value));
 }
@@ -193,6 +193,7 @@ std::int64_t OnnxGraphReader::resolved(const std::string& input, const onnx::Ten
     return dimension.dim_value();
   }
   if (given) return *given;
+  if (empty_.count(input) != 0 && dimension.has_dim_value() && dimension.dim_value() == 0) return 0;
   const std::string& symbol = dimension.dim_param();
   if (const auto known = symbols_.find(symbol); !symbol.empty() && known != symbols_.end()) return known->second;
   if (index == 0 && !is_called_time(symbol) && sequences_.count(input) == 0) {

@@ -66,11 +66,6 @@ OnnxTypes packed_product(const OnnxNode& node) {
   return one_type(node.element(), shape);
 }
 
-OnnxTypes quantised_pair(const OnnxNode& node) {
-  if (!node.has(3)) return std::nullopt;
-  return one_type(node.element(), broadcast_shape(node.shape(), node.shape(3)));
-}
-
 /// The distances of each row of one matrix from each of the other.
 OnnxTypes distances(const OnnxNode& node) {
   if (!node.has_ranks({{0, 2}, {1, 2}})) return std::nullopt;
@@ -128,9 +123,12 @@ OnnxTypes quantised_concat(const OnnxNode& node) {
   return one_type(node.element(2), shape);
 }
 
-OnnxTypes quantised_where(const OnnxNode& node) {
-  if (!node.has(1) || !node.has(4)) return std::nullopt;
-  return one_type(node.element(1), broadcast_shape(node.shape(), broadcast_shape(node.shape(1), node.shape(4))));
+/// Of tensors, each with its scale and its zero point; a condition stands in front of those of a choice.
+OnnxTypes quantised_elementwise(const OnnxNode& node) {
+  const std::size_t first = node.type() == "QLinearWhere" ? 1 : 0;
+  if (!node.has(first) || !node.has(first + 3)) return std::nullopt;
+  const Shape pair = broadcast_shape(node.shape(first), node.shape(first + 3));
+  return one_type(node.element(first), broadcast_shape(node.shape(), pair));
 }
 
 /// Tokens, and where the batch's sentences end.
@@ -185,7 +183,6 @@ const std::map<std::string, ShapeRule*>& rules() {
        {transposable_product, "FusedMatMul TransposeMatMul FusedMatMulActivation GemmFastGelu QGemm"},
        {integer_product, "MatMulIntegerToFloat DynamicQuantizeMatMul MatMulInteger16"},
        {packed_product, "MatMulNBits MatMulBnb4 MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight"},
-       {quantised_pair, "QLinearAdd QLinearMul"},
        {distances, "CDist"},
        {fourier, "Rfft Irfft"},
        {unfolded, "UnfoldTensor"},
@@ -193,7 +190,7 @@ const std::map<std::string, ShapeRule*>& rules() {
        {pool, "QLinearAveragePool MaxpoolWithMask NhwcMaxPool"},
        {quantised_global_pool, "QLinearGlobalAveragePool"},
        {quantised_concat, "QLinearConcat"},
-       {quantised_where, "QLinearWhere"},
+       {quantised_elementwise, "QLinearAdd QLinearMul QLinearWhere"},
        {embedding, "EmbedLayerNormalization QEmbedLayerNormalization"},
        {quantised_recurrence, "DynamicQuantizeLSTM"},
        {rows_of_blocks, "GatherBlockQuantized"},

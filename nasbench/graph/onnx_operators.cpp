@@ -27,6 +27,7 @@ const std::map<std::string, Rule>& rules() {
          {{Kind::opaque, packed_rows}, "GatherBlockQuantized"},
          {{Kind::opaque, experts}, "MoE QMoE"},
          {{Kind::opaque, recurrent_attention}, "LinearAttention GatedDeltaNet"},
+         {{Kind::opaque, attention_with_past}, "GroupQueryAttention"},
          {{Kind::max_pool, pool}, "MaxPool"},
          {{Kind::average_pool, pool}, "AveragePool QLinearAveragePool"},
          {{Kind::global_pool, global_pool}, "GlobalAveragePool QLinearGlobalAveragePool GlobalMaxPool"},
@@ -65,24 +66,30 @@ bool may_be_trained(const std::string& type, std::size_t input) {
   if (type == "RotaryEmbedding" || type == "MRotaryEmbedding") return input == 0;
   if (type == "BatchNormalization") return input < 3;
   if (type == "QLinearConv" || type == "QLinearMatMul") return input % 5 == 3 || input == 0;
+  if (type == "QGemm") return input % 3 == 0;
+  if (type == "QAttention") return input < 3;
+  if (type == "ConvInteger" || type.rfind("MatMulInteger", 0) == 0) return input < 2 || input == 6;
   return (type != "LSTM" && type != "GRU" && type != "RNN") || input < 5 || input > 6;
 }
 
 NetworkNode opaque_node(const onnx::NodeProto& node, const OnnxInputs& inputs, const OnnxValues& outputs) {
   NetworkNode result;
-  result.operation.name = node.op_type();
+  const std::string& type = result.operation.name = node.op_type();
+  const bool computes_with_integers = type[0] == 'Q' || type.find("Integer") != std::string::npos;
   result.operation.type = outputs.empty() ? ElementType::float32 : element_type(outputs[0].element);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const OnnxValue* input = inputs[i];
     if (input == nullptr) continue;
     if (input->sequence != nullptr) throw FormatError("it reads a sequence where it takes a tensor");
+    if (computes_with_integers && input->constant && !may_be_trained(type, i)) continue;  // one for each column
     if (is_trained(*input)) result.operation.constants.push_back(input->stored);
     if (input->constant && may_be_trained(node.op_type(), i)) add_origins(*input, result.stored);
     if (is_trained(*input) && input->origins.empty() && !input->bytes) {
       result.stored.push_back({"", element_count(input->stored)});
     }
-    if (i == bias_place(node) && input->constant && !is_trained(*input)) {  // a bias of integers, or of one number
-      result.operation.constants.push_back(input->stored);
+    const bool is_few = !is_trained(*input);  // a bias of integers, or of one number
+    if (i == bias_place(node) && input->constant && (is_few || (input->bytes && input->origins.empty()))) {
+      if (is_few) result.operation.constants.push_back(input->stored);
       result.stored.push_back({node.input(static_cast<int>(i)), element_count(input->stored)});
     }
     if (input->constant) continue;

@@ -53,7 +53,9 @@ inline int small(std::int64_t number) { return static_cast<int>(number); }
 /// All throw FormatError where the node contradicts itself. Functions of this type are declared by it.
 using Convert = bool(Conversion&);
 
-Convert convolution, gemm, matrix_product, packed_product, packed_rows, experts, recurrent_attention, pool, global_pool;
+Convert convolution, gemm, matrix_product, packed_product, packed_rows, experts, recurrent_attention,
+    attention_with_past;
+Convert pool, global_pool;
 Convert activation, clip, elementwise, quantised_parts;
 Convert with_axis, split, slice, gather, first_input_alone, pad, resize, transpose;
 Convert batch_norm, layer_norm, group_norm, reduce;

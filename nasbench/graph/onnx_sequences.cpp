@@ -45,163 +45,114 @@ std::optional<std::vector<std::int64_t>> part_sizes(const OnnxValue* split, std:
   return sizes;
 }
 
-/// A constant of parts along the first axis has their numbers, where all are known and few.
-OnnxValue with_joined_numbers(OnnxValue whole, const OnnxValues& parts) {
-  Numbers numbers;
-  for (const OnnxValue& part : parts) {
-    if (!part.numbers || element_count(whole.shape) > kept_numbers) return whole;
-    numbers.integer = part.numbers->integer;
-    for (std::size_t i = 0; i < part.numbers->size(); ++i) append_number(*part.numbers, i, numbers);
-  }
-  whole.numbers = std::move(numbers);
-  return whole;
-}
-
 }  // namespace
 
 /// What the iterations of a loop, or the tensors of a sequence, are together: along a new axis, or one that they have.
 OnnxValue OnnxGraphReader::stacked(const onnx::NodeProto& node, const OnnxValues& parts, std::size_t axis,
                                    bool is_new) {
   count_work(parts.size());
-  OnnxValue whole;
-  whole.constant = true;
-  if (parts.empty()) whole.shape = {0};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const OnnxValue& part = parts[i];
-    whole.depends = whole.depends || part.depends || part.sequence != nullptr;
-    whole.constant = whole.constant && part.constant;
-    Shape shape = part.shape;
-    if (axis >= shape.size() + (is_new ? 1 : 0)) reject({"what it joins has no axis ", axis});
-    if (is_new) shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
-    if (i == 0) {
-      whole.shape = shape;
-      whole.element = part.element;
-    } else if (whole.shape.size() == shape.size()) {
-      whole.shape[axis] += shape[axis];
-    } else {
-      throw FormatError("what it joins has different numbers of dimensions");
-    }
-    add_origins(part, whole.origins);
+  if (parts.empty()) return unknown_constant({0}, onnx::TensorProto::UNDEFINED);
+  onnx::NodeProto join;
+  join.set_op_type("Concat");
+  join.set_name(name_of(node));
+  join.add_output("/joined");
+  OnnxValue unknown;
+  for (OnnxValue part : parts) {
+    unknown.depends = unknown.depends || part.depends || part.sequence != nullptr;
+    if (axis >= part.shape.size() + (is_new ? 1 : 0)) reject({"what it joins has no axis ", axis});
+    if (is_new) part.shape.insert(part.shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+    if (is_new && !part.constant && !unknown.depends)
+      part.source = builder_.reshape(join.name(), part.source, part.shape);
+    join.add_input("/part" + std::to_string(join.input_size()));
+    scopes_.set(join.input(join.input_size() - 1), std::move(part));
   }
-  whole.stored = whole.shape;
-  require_tensor_size(whole.shape, true);
-  if (whole.depends || whole.constant) return axis == 0 ? with_joined_numbers(std::move(whole), parts) : whole;
-  std::vector<Source> computed;
-  for (const OnnxValue& part : parts) {
-    if (part.constant) continue;
-    Shape stretched = part.shape;
-    if (is_new) stretched.insert(stretched.begin() + static_cast<std::ptrdiff_t>(axis), 1);
-    computed.push_back(is_new ? builder_.reshape(name_of(node), part.source, stretched) : part.source);
-  }
-  NetworkNode joined = builder_.node(OperatorKind::concatenate, "", std::move(computed), whole.shape);
-  joined.operation.type = joined.outputs[0].type = element_type(whole.element);
-  joined.attributes.axes = {static_cast<std::int64_t>(axis)};
-  whole.source = append(node, std::move(joined));
-  return whole;
+  if (unknown.depends) return unknown;
+  read_node(add_integer(join, "axis", static_cast<std::int64_t>(axis)));
+  return *scopes_.find("/joined");
 }
 
 /// One element of a tensor along an axis, without it.
 OnnxValue OnnxGraphReader::element(const onnx::NodeProto& node, const OnnxValue& whole, std::size_t axis,
                                    std::int64_t index) {
-  OnnxValue part = whole;
-  part.shape.erase(part.shape.begin() + static_cast<std::ptrdiff_t>(axis));
-  if (whole.constant) {
-    part.numbers.reset();
-    part.stored = part.shape;
-    return part;
-  }
-  NetworkNode slice = builder_.node(OperatorKind::split, "", {whole.source}, part.shape, "slice");
-  slice.operation.type = slice.outputs[0].type = element_type(part.element);
-  slice.attributes.axes = {static_cast<std::int64_t>(axis)};
-  slice.attributes.starts = {index};
-  slice.attributes.steps = {1};
-  part.source = append(node, std::move(slice));
-  return part;
+  onnx::NodeProto gather;
+  gather.set_op_type("Gather");
+  gather.set_name(name_of(node));
+  for (const char* name : {"/whole", "/index"}) gather.add_input(name);
+  gather.add_output("/element");
+  scopes_.set("/whole", whole);
+  scopes_.set("/index", constant_integers({}, {index}));
+  read_node(add_integer(gather, "axis", static_cast<std::int64_t>(axis)));
+  return *scopes_.find("/element");
 }
 
 /// Sequences are lists of tensors that the reader keeps; splitting and joining alone are operators.
 bool OnnxGraphReader::read_sequence(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  if (node.op_type() == "SequenceMap") return read_sequence_map(node, inputs);
+  std::optional<OnnxValue> value = sequence_value(node, inputs);
+  if (value) set(node, 0, std::move(*value));
+  return value.has_value();
+}
+
+/// The output of a node that makes a sequence or takes from one; nothing where it is none, or a place is computed.
+std::optional<OnnxValue> OnnxGraphReader::sequence_value(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
   if (type == "SequenceEmpty" || type == "SequenceConstruct") {
     OnnxValues tensors;
     for (const OnnxValue* input : inputs) {
       if (input != nullptr) tensors.push_back(*input);
     }
-    set(node, 0, sequence_of(std::move(tensors)));
-    return true;
+    return sequence_of(std::move(tensors));
   }
-  if (inputs.empty() || inputs[0] == nullptr) return false;
-  if (type == "SplitToSequence") return read_split_to_sequence(node, inputs);
-  if (type == "SequenceMap") return read_sequence_map(node, inputs);
-  if (type == "Split") return read_split(node, inputs);
-  if (type == "Optional" || type == "OptionalGetElement") {
-    set(node, 0, *inputs[0]);
-    return true;
-  }
-  if (inputs[0]->sequence == nullptr) return false;
+  if (inputs.empty() || inputs[0] == nullptr) return std::nullopt;
+  if (type == "SplitToSequence") return split_sequence(node, inputs);
+  if (type == "Optional" || type == "OptionalGetElement") return *inputs[0];
+  if (inputs[0]->sequence == nullptr) return std::nullopt;
   const std::shared_ptr<const OnnxValues> sequence = inputs[0]->sequence;  // it may be set anew by this node
-  if (type == "SequenceLength") {
-    set(node, 0, constant_integers({}, {static_cast<std::int64_t>(sequence->size())}));
-    return true;
-  }
+  if (type == "SequenceLength") return constant_integers({}, {static_cast<std::int64_t>(sequence->size())});
   if (type == "ConcatFromSequence") {
     const bool is_new = integer_attribute(node, "new_axis", 0) != 0;
     const std::size_t rank = sequence->empty() ? 1 : sequence->front().shape.size() + (is_new ? 1 : 0);
-    set(node, 0, stacked(node, *sequence, front_axis(integer_attribute(node, "axis", 0), rank), is_new));
-    return true;
+    return stacked(node, *sequence, front_axis(integer_attribute(node, "axis", 0), rank), is_new);
   }
   const bool inserts = type == "SequenceInsert";
-  if (!inserts && type != "SequenceAt" && type != "SequenceErase") return false;
+  if (!inserts && type != "SequenceAt" && type != "SequenceErase") return std::nullopt;
   std::optional<std::size_t> place = place_in(given(inputs, inserts ? 2 : 1), sequence->size());
-  if (!place) return false;
+  if (!place) return std::nullopt;
   if (inserts && given(inputs, 1) == nullptr) throw FormatError("it inserts nothing");
   if (!inserts && sequence->empty()) throw FormatError("its sequence is empty");
   if (!inserts) place = std::min(*place, sequence->size() - 1);
-  if (type == "SequenceAt") {
-    set(node, 0, (*sequence)[*place]);
-    return true;
-  }
+  if (type == "SequenceAt") return (*sequence)[*place];
   count_work(work_of_a_tensor * sequence->size());
   OnnxValues tensors = *sequence;
   const auto at = tensors.begin() + static_cast<std::ptrdiff_t>(*place);
   inserts ? tensors.insert(at, *inputs[1]) : tensors.erase(at);
-  set(node, 0, sequence_of(std::move(tensors)));
-  return true;
+  return sequence_of(std::move(tensors));
 }
 
-bool OnnxGraphReader::read_split_to_sequence(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+std::optional<OnnxValue> OnnxGraphReader::split_sequence(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue& whole = *inputs[0];
   const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), whole.shape.size());
   const std::optional<std::vector<std::int64_t>> sizes = part_sizes(given(inputs, 1), whole.shape[axis]);
-  if (!sizes) return false;
+  if (!sizes) return std::nullopt;
   count_work(work_of_a_tensor * sizes->size());
-  const bool drops = given(inputs, 1) == nullptr && integer_attribute(node, "keepdims", 1) == 0;
   OnnxValues parts;
-  std::int64_t rest = whole.shape[axis];
-  for (const std::int64_t size : *sizes) {
-    if (size < 0 || size > rest) break;
-    rest -= size;
-    OnnxValue part = whole;
-    part.numbers.reset();
-    part.shape[axis] = size;
-    if (drops) part.shape.erase(part.shape.begin() + static_cast<std::ptrdiff_t>(axis));
-    part.stored = part.shape;
-    parts.push_back(std::move(part));
+  if (given(inputs, 1) == nullptr && integer_attribute(node, "keepdims", 1) == 0) {
+    for (std::int64_t i = 0; i < whole.shape[axis]; ++i) parts.push_back(element(node, whole, axis, i));
+    return sequence_of(std::move(parts));
   }
-  if (rest != 0 || parts.size() != sizes->size()) throw FormatError("its parts are not the whole");
-  if (!whole.constant) {
-    const auto sources = builder_.split(name_of(node), whole.source, *sizes, static_cast<std::int64_t>(axis));
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      parts[i].source = drops ? builder_.reshape(name_of(node), sources[i], parts[i].shape) : sources[i];
-    }
-  }
-  set(node, 0, sequence_of(std::move(parts)));
-  return true;
+  onnx::NodeProto split;
+  split.set_op_type("Split");
+  split.set_name(name_of(node));
+  split.add_input(node.input(0));
+  for (std::size_t i = 0; i < sizes->size(); ++i) split.add_output(node.output(0) + "/" + std::to_string(i));
+  read_node(add_integers(add_integer(split, "axis", static_cast<std::int64_t>(axis)), "split", *sizes));
+  for (const std::string& name : split.output()) parts.push_back(*scopes_.find(name));
+  return sequence_of(std::move(parts));
 }
 
 /// A body, once for each tensor of the first sequence; of other sequences it reads the tensor at the same place.
 bool OnnxGraphReader::read_sequence_map(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  if (inputs[0]->sequence == nullptr) return false;
+  if (given(inputs, 0) == nullptr || inputs[0]->sequence == nullptr) return false;
   const OnnxBody& body = body_of(node, "body");
   std::vector<OnnxValues> made(body.outputs.size());
   for (std::size_t i = 0; i < inputs[0]->sequence->size(); ++i) {
@@ -215,34 +166,6 @@ bool OnnxGraphReader::read_sequence_map(const onnx::NodeProto& node, const OnnxI
     for (std::size_t s = 0; s < made.size(); ++s) made[s].push_back(results[s]);
   }
   for (std::size_t s = 0; s < made.size(); ++s) set(node, static_cast<int>(s), sequence_of(std::move(made[s])));
-  return true;
-}
-
-/// A Split with parts that are empty is one without them: they are constants.
-bool OnnxGraphReader::read_split(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const auto sizes = inputs[0]->constant ? std::nullopt : split_sizes({node, inputs});
-  if (!sizes || std::count(sizes->begin(), sizes->end(), 0) == 0) return false;
-  OnnxValue none;
-  none.constant = true;
-  none.element = inputs[0]->element;
-  none.shape = inputs[0]->shape;
-  none.shape[front_axis(integer_attribute(node, "axis", 0), none.shape.size())] = 0;
-  none.stored = none.shape;
-  onnx::NodeProto rest;
-  rest.set_op_type("Split");
-  rest.set_name(node.name());
-  rest.add_input(node.input(0));
-  add_integer(rest, "axis", integer_attribute(node, "axis", 0));
-  std::vector<std::int64_t> full;
-  for (std::size_t i = 0; i < sizes->size(); ++i) {
-    const int output = static_cast<int>(i);
-    if ((*sizes)[i] == 0) set(node, output, none);
-    if ((*sizes)[i] == 0 || output >= node.output_size()) continue;
-    rest.add_output(node.output(output));
-    full.push_back((*sizes)[i]);
-  }
-  add_integers(rest, "split", full);
-  read_node(rest);
   return true;
 }
 

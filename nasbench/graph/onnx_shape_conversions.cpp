@@ -67,27 +67,12 @@ bool first_input_alone(Conversion& c) {
   return true;
 }
 
-/// Pads of some axes, the fourth input since opset 18, as pads of all.
-std::vector<std::int64_t> of_all_axes(const Conversion& c, const std::vector<std::int64_t>& pads) {
-  const std::vector<std::int64_t> axes = c.whole_numbers(3);
-  const std::size_t rank = c.shape().size();
-  if (!c.known(3) || pads.size() != 2 * axes.size()) return {};
-  std::vector<std::int64_t> all(2 * rank, 0);
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::size_t axis = front_axis(axes[i], rank);
-    all[axis] = pads[i];
-    all[axis + rank] = pads[i + axes.size()];
-  }
-  return all;
-}
-
 bool pad(Conversion& c) {
-  std::vector<std::int64_t> pads = c.listed("pads", 1);
-  const std::size_t rank = c.shape().size();
-  if (c.has(3)) pads = of_all_axes(c, pads);
-  if (!first_input_alone(c) || pads.size() != 2 * rank) return false;
-  c.result.attributes.starts = {pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank)};
-  c.result.attributes.ends = {pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end()};
+  const std::vector<std::int64_t> pads = pads_of(c);
+  if (!first_input_alone(c) || pads.empty()) return false;
+  const auto middle = pads.begin() + static_cast<std::ptrdiff_t>(pads.size() / 2);
+  c.result.attributes.starts = {pads.begin(), middle};
+  c.result.attributes.ends = {middle, pads.end()};
   c.result.attributes.mode = c.text("mode", "constant");
   c.result.attributes.alpha = c.known(2) && c.data(2).size() == 1 ? c.data(2).real(0) : c.real("value", 0);
   return true;
@@ -112,14 +97,7 @@ bool resize(Conversion& c) {
 }
 
 bool transpose(Conversion& c) {
-  std::vector<std::int64_t> axes = c.integers("perm");
-  for (std::size_t i = c.shape().size(); axes.size() < c.shape().size(); --i) {
-    axes.push_back(static_cast<std::int64_t>(i) - 1);
-  }
-  if (!is_permutation(axes, c.shape().size())) {
-    reject({"its attribute 'perm' is no permutation of ", c.shape().size(), " axes"});
-  }
-  c.result.attributes.axes = std::move(axes);
+  c.result.attributes.axes = permutation_of(c);
   return c.is_computed(0);
 }
 

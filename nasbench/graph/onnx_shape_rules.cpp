@@ -17,9 +17,9 @@ namespace {
 
 OnnxTypes broadcast(const OnnxNode& node) {
   if (!node.has(1)) return std::nullopt;
-  OnnxTypes types = one_type(node.element(), broadcast_shape(node.shape(), node.shape(1)));
-  if (node.type().find("OrEqual") != std::string::npos) types->front()->element = onnx::TensorProto::BOOL;
-  return types;
+  const bool compares = node.type().find("OrEqual") != std::string::npos;
+  return one_type(compares ? static_cast<int>(onnx::TensorProto::BOOL) : node.element(),
+                  broadcast_shape(node.shape(), node.shape(1)));
 }
 
 /// Besides the output, the mean and the deviation, which have 1 in the place of every axis that was normalised.
@@ -53,17 +53,11 @@ std::vector<std::size_t> chosen_axes(const OnnxNode& node, std::size_t index) {
   return axes.empty() && !node.has(index) ? numbers_below(rank) : axes;
 }
 
-/// With axes: those given alone are padded (opset 18).
 OnnxTypes pad(const OnnxNode& node) {
-  if (!node.known(1) || !node.known(3)) return std::nullopt;
-  const std::vector<std::int64_t> pads = node.whole_numbers(1);
-  const std::vector<std::size_t> axes = chosen_axes(node, 3);
-  if (pads.size() != 2 * axes.size()) {
-    reject({"it pads ", axes.size(), " axes by ", pads.size(), " numbers; expected two for each"});
-  }
+  const std::vector<std::int64_t> pads = pads_of(node);
   Shape shape = node.shape();
-  for (std::size_t i = 0; i < axes.size(); ++i) shape[axes[i]] += pads[i] + pads[i + axes.size()];
-  return one_type(node.element(), shape);
+  for (std::size_t i = 0; i < pads.size() / 2; ++i) shape[i] += pads[i] + pads[i + shape.size()];
+  return pads.empty() ? std::nullopt : one_type(node.element(), shape);
 }
 
 /// Sizes or scales of some axes alone, and sizes that keep the image's proportions (opset 18).
@@ -119,9 +113,7 @@ OnnxTypes sized_convolution(const OnnxNode& node) {
 /// With starts and ends as attributes, until opset 9.
 OnnxTypes slice(const OnnxNode& node) {
   const std::vector<SliceRange> ranges = slice_ranges(node);
-  Shape shape;
-  for (const SliceRange& range : ranges) shape.push_back(range.length);
-  return ranges.empty() ? std::nullopt : one_type(node.element(), shape);
+  return ranges.empty() ? std::nullopt : one_type(node.element(), lengths_of(ranges));
 }
 
 OnnxTypes centre_crop_pad(const OnnxNode& node) {
@@ -184,11 +176,26 @@ OnnxTypes grid_sample(const OnnxNode& node) {
   return one_type(node.element(), shape);
 }
 
+/// A signal and its spectrum, each of real (1) or complex (2) numbers in the last dimension. A one-sided spectrum is
+/// half as long, that of a real signal. The axis is an input since opset 20.
+OnnxTypes spectrum(const OnnxNode& node, std::int64_t usual_axis) {
+  for (const std::size_t i : {1, 2}) {
+    if (node.has(i) && (!node.known(i) || node.data(i).size() != 1)) return std::nullopt;
+  }
+  Shape shape = node.shape();
+  const std::size_t axis =
+      front_axis(node.has(2) ? node.data(2).whole(0) : node.integer("axis", usual_axis), shape.size());
+  const bool one_sided = node.flag("onesided"), inverse = node.flag("inverse");
+  const std::int64_t implied = one_sided && inverse ? 2 * (shape[axis] - 1) : shape[axis],
+                     length = node.has(1) ? node.data(1).whole(0) : implied;
+  shape[axis] = one_sided && !inverse ? length / 2 + 1 : length;
+  shape.back() = one_sided && inverse ? 1 : 2;
+  return one_type(node.element(), shape);
+}
+
 /// To any type, also to those that libonnx 1.12 does not know.
 OnnxTypes cast(const OnnxNode& node) {
-  OnnxTypes types = same_type(node);
-  types->front()->element = static_cast<int>(node.integer("to", onnx::TensorProto::FLOAT));
-  return types;
+  return one_type(static_cast<int>(node.integer("to", onnx::TensorProto::FLOAT)), node.shape());
 }
 
 const std::map<std::string, ShapeRule*>& rules() {
@@ -254,6 +261,25 @@ std::vector<bool> reduced_axes(const OnnxNode& node) {
   return reduced;
 }
 
+/// With axes: those given alone are padded (opset 18).
+std::vector<std::int64_t> pads_of(const OnnxNode& node) {
+  const bool is_given = node.attribute("pads") != nullptr || node.known(1);
+  if (!is_given || (node.has(3) && !node.known(3))) return {};
+  const std::vector<std::int64_t> pads = node.listed("pads", 1);
+  const std::vector<std::size_t> axes = chosen_axes(node, 3);
+  if (pads.size() != 2 * axes.size()) {
+    reject({"it pads ", axes.size(), " axes by ", pads.size(), " numbers; expected two for each"});
+  }
+  constexpr std::int64_t most = std::int64_t{1} << 32;  // more than any tensor has
+  const std::size_t rank = node.shape().size();
+  std::vector<std::int64_t> all(2 * rank, 0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    all[axes[i]] = std::clamp(pads[i], -most, most);
+    all[axes[i] + rank] = std::clamp(pads[i + axes.size()], -most, most);
+  }
+  return all;
+}
+
 /// Equal parts are rounded up, and the last one is smaller (opset 18).
 std::optional<std::vector<std::int64_t>> split_sizes(const OnnxNode& node) {
   if (node.has(1) && !node.known(1)) return std::nullopt;
@@ -273,9 +299,13 @@ std::optional<std::vector<std::int64_t>> split_sizes(const OnnxNode& node) {
   return sizes;
 }
 
-bool is_permutation(const std::vector<std::int64_t>& axes, std::size_t rank) {
-  const std::vector<std::int64_t> all = numbers_below<std::int64_t>(rank);
-  return std::is_permutation(axes.begin(), axes.end(), all.begin(), all.end());
+std::vector<std::int64_t> permutation_of(const OnnxNode& node) {
+  std::vector<std::int64_t> all = numbers_below<std::int64_t>(node.shape().size()), axes = node.integers("perm");
+  if (axes.empty()) axes.assign(all.rbegin(), all.rend());
+  if (!std::is_permutation(axes.begin(), axes.end(), all.begin(), all.end())) {
+    reject({"its attribute 'perm' is no permutation of ", all.size(), " axes"});
+  }
+  return axes;
 }
 
 Shape product_shape(Shape left, Shape right) {
@@ -321,7 +351,6 @@ Shape pooled_shape(const OnnxNode& node, bool channels_last) {
 
 OnnxTypes own_types(const OnnxNode& node, std::int64_t opset) {
   const std::string& type = node.type();
-  constexpr std::int64_t older_dft = 19;
   if (!node.has(0) || node.output_count() == 0) return std::nullopt;
   if (node.proto.domain() == "com.microsoft") {
     if (OnnxTypes types = microsoft_types(node)) return types;
@@ -332,15 +361,7 @@ OnnxTypes own_types(const OnnxNode& node, std::int64_t opset) {
     if (!types.empty() && types[0] && types[0]->shape.size() == 4) types[0]->shape[2] = types[0]->shape[2] / 2 + 1;
     return types;
   }
-  if (type == "DFT" && opset > older_dft) {  // the axis was an attribute
-    const std::vector<std::int64_t> axis = node.has(2) ? node.whole_numbers(2) : std::vector<std::int64_t>{-2};
-    if (axis.size() != 1) return std::nullopt;
-    onnx::NodeProto older = node.proto;
-    add_integer(older, "axis", static_cast<std::int64_t>(front_axis(axis[0], node.shape().size())));
-    OnnxInputs inputs = node.inputs;
-    inputs.resize(std::min<std::size_t>(2, inputs.size()));
-    return inferred_types(older, older_dft, inputs);
-  }
+  if (type == "DFT") return spectrum(node, opset < 20 ? 1 : -2);
   if (type == "ConvTranspose" && node.attribute("output_padding") != nullptr &&
       node.text("auto_pad", "NOTSET").rfind("SAME", 0) == 0) {
     // The image times the stride, whatever it is.

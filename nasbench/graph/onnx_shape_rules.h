@@ -30,11 +30,15 @@ OnnxTypes own_types(const OnnxNode& node, std::int64_t opset);
 /// is known. Throws FormatError where there is no such axis.
 std::vector<bool> reduced_axes(const OnnxNode& node);
 
+/// What a Pad adds before all axes, then behind them; nothing where that is computed. Throws FormatError where the
+/// numbers do not fit the axes.
+std::vector<std::int64_t> pads_of(const OnnxNode& node);
+
 /// How many elements each output of a Split takes; nothing where that is computed.
 std::optional<std::vector<std::int64_t>> split_sizes(const OnnxNode& node);
 
-/// Whether `axes` has each of 0 to `rank` − 1 once.
-bool is_permutation(const std::vector<std::int64_t>& axes, std::size_t rank);
+/// The order in which a Transpose takes the axes of its input. Throws FormatError where it is none.
+std::vector<std::int64_t> permutation_of(const OnnxNode& node);
 
 /// The order in which a product (Gemm, FusedMatMul) takes the axes of its factor `side`, "A" or "B": attributes transA
 /// and transBatchA, which moves the first axis behind those of the batch.

@@ -18,7 +18,16 @@ class OnnxSteps {
   /// The operators are called by `name`, with numbers behind it.
   OnnxSteps(NetworkBuilder& builder, std::string name) : builder_(builder), name_(std::move(name)) {}
 
-  Source append(NetworkNode node) const;
+  Source append(NetworkNode node) const {
+    node.name = name_;
+    return builder_.append(std::move(node));
+  }
+  Source append(OperatorKind kind, const Source& input, Shape output, std::string function,
+                std::vector<Shape> constants = {}) const {
+    NetworkNode node = builder_.node(kind, name_, {input}, std::move(output), std::move(function));
+    node.operation.constants = std::move(constants);
+    return append(std::move(node));
+  }
   const Shape& shape(const Source& source) const { return builder_.type(source).shape; }
 
   Source transpose(const Source& input, const std::vector<std::int64_t>& axes) const {
@@ -33,20 +42,17 @@ class OnnxSteps {
   }
   Source multiply(const Source& left, const Source& right) const { return builder_.multiply(name_, left, right); }
   Source add(const Source& left, const Source& right) const { return builder_.add(name_, left, right); }
-  Source diagonal(const Source& input, Shape shape) const;  ///< the elements whose repeated indices are equal
   Source sum_over(const Source& input, const std::vector<std::int64_t>& axes) const;  ///< the axes are dropped
   /// A product with a constant that is no plain layer: on the left, or of several matrices.
-  Source constant_product(const Source& input, const Shape& constant, Shape output) const;
-  Source multiply_by(const Source& input, const Shape& constant) const;
+  Source constant_product(const Source& input, const Shape& constant, Shape output) const {
+    return append(OperatorKind::opaque, input, std::move(output), "MatMul", {constant});
+  }
   Source add_constant(const Source& input, const Shape& constant) const;
   Source activation(const Source& input, const std::string& function, double alpha = 0, double beta = 0) const {
     return builder_.activation(name_, input, function, alpha, beta);
   }
 
  private:
-  NetworkNode node(OperatorKind kind, const Source& input, Shape output, std::string name = "",
-                   std::vector<Shape> constants = {}) const;
-
   NetworkBuilder& builder_;
   std::string name_;
 };

@@ -69,7 +69,11 @@ std::optional<OnnxValues> OnnxGraphReader::output_types(const onnx::NodeProto& n
   });
   OnnxValues outputs;
   for (int i = 0; i < node.output_size(); ++i) {
-    const InferredType& own = inferred[static_cast<std::size_t>(i)];
+    InferredType own = inferred[static_cast<std::size_t>(i)];
+    const bool goes_on = node.op_type() == "GroupQueryAttention" && i > 0;
+    const OnnxValue* past = goes_on ? given(inputs, static_cast<std::size_t>(i) + 2) : nullptr;
+    const auto said = past != nullptr ? declared(node, i) : std::nullopt;
+    if (own && said && said->shape == past->shape) own->shape = said->shape;  // a buffer with room for what is new
     const std::optional<OnnxValue> known = own ? own : declared(node, i);
     if (!known && follows_from_data(node, inputs)) return std::nullopt;
     if (!known) {
@@ -79,7 +83,7 @@ std::optional<OnnxValues> OnnxGraphReader::output_types(const onnx::NodeProto& n
     }
     outputs.push_back(*known);
     remark_on_type(known->element);
-    require_tensor_size(known->shape, !own || has_sub_graph(node) || all_empty);
+    require_tensor_size(known->shape, !own || has_sub_graph(node) || all_empty || node.op_type() == "Split");
     const Shape from =
         node.domain().empty() && node.op_type() == "Reshape" && given(inputs, 0) ? inputs[0]->shape : known->shape;
     if (element_count(from) != element_count(known->shape)) {

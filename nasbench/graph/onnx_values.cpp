@@ -38,32 +38,31 @@ constexpr auto from_brain = [](auto value) { return brain_float(static_cast<std:
 
 /// Reads numbers of one type: T is what raw data hold, the least significant byte first, as the machines that this runs
 /// on do; `field` is what the message holds otherwise.
-template <class T, class Field, class Out, class Convert>
-bool read_as(const TensorProto& tensor, const Field& field, std::size_t count, std::vector<Out>& out, Convert convert) {
+template <class T, class Field, class Convert>
+bool read_as(const TensorProto& tensor, const Field& field, std::size_t count, std::vector<Exact>& out,
+             Convert convert) {
   const std::string& raw = tensor.raw_data();
   const bool is_raw = tensor.has_raw_data();
   if (is_raw ? raw.size() != count * sizeof(T) : static_cast<std::size_t>(field.size()) != count) return false;
   for (std::size_t i = 0; i < count; ++i) {
     T value{};
     if (is_raw) std::memcpy(&value, raw.data() + i * sizeof(T), sizeof(T));
-    out.push_back(static_cast<Out>(is_raw ? convert(value) : convert(field.Get(static_cast<int>(i)))));
+    out.push_back(static_cast<Exact>(is_raw ? convert(value) : convert(field.Get(static_cast<int>(i)))));
   }
   return true;
 }
 
-bool read_numbers(const TensorProto& t, std::size_t count, Numbers& numbers) {
-  std::vector<std::int64_t>& integers = numbers.integers;
-  std::vector<double>& reals = numbers.reals;
+bool read_numbers(const TensorProto& t, std::size_t count, std::vector<Exact>& out) {
   switch (t.data_type()) {
-    case TensorProto::FLOAT: return read_as<float>(t, t.float_data(), count, reals, as_it_is);
-    case TensorProto::DOUBLE: return read_as<double>(t, t.double_data(), count, reals, as_it_is);
-    case TensorProto::FLOAT16: return read_as<std::uint16_t>(t, t.int32_data(), count, reals, from_half);
-    case TensorProto::BFLOAT16: return read_as<std::uint16_t>(t, t.int32_data(), count, reals, from_brain);
-    case TensorProto::INT64: return read_as<std::int64_t>(t, t.int64_data(), count, integers, as_it_is);
-    case TensorProto::INT32: return read_as<std::int32_t>(t, t.int32_data(), count, integers, as_it_is);
-    case TensorProto::INT8: return read_as<std::int8_t>(t, t.int32_data(), count, integers, as_it_is);
+    case TensorProto::FLOAT: return read_as<float>(t, t.float_data(), count, out, as_it_is);
+    case TensorProto::DOUBLE: return read_as<double>(t, t.double_data(), count, out, as_it_is);
+    case TensorProto::FLOAT16: return read_as<std::uint16_t>(t, t.int32_data(), count, out, from_half);
+    case TensorProto::BFLOAT16: return read_as<std::uint16_t>(t, t.int32_data(), count, out, from_brain);
+    case TensorProto::INT64: return read_as<std::int64_t>(t, t.int64_data(), count, out, as_it_is);
+    case TensorProto::INT32: return read_as<std::int32_t>(t, t.int32_data(), count, out, as_it_is);
+    case TensorProto::INT8: return read_as<std::int8_t>(t, t.int32_data(), count, out, as_it_is);
     case TensorProto::UINT8:
-    case TensorProto::BOOL: return read_as<std::uint8_t>(t, t.int32_data(), count, integers, as_it_is);
+    case TensorProto::BOOL: return read_as<std::uint8_t>(t, t.int32_data(), count, out, as_it_is);
     default: return false;
   }
 }
@@ -77,12 +76,11 @@ const onnx::AttributeProto& typed(const onnx::AttributeProto& found, const onnx:
 
 }  // namespace
 
-std::int64_t whole_number(double real) {
-  constexpr double most = 9.2e18;
-  return std::isnan(real) ? 0 : static_cast<std::int64_t>(std::min(most, std::max(-most, real)));
+std::int64_t whole_number(Exact number) {
+  constexpr Exact most = 9.2e18L, end = 0x1p63L;
+  if (number >= -end && number < end) return static_cast<std::int64_t>(number);
+  return std::isnan(number) ? 0 : static_cast<std::int64_t>(number < 0 ? -most : most);
 }
-
-std::int64_t Numbers::whole(std::size_t i) const { return integer ? integers[i] : whole_number(reals[i]); }
 
 ElementType element_type(int onnx_type) {
   // In the order of TensorProto.DataType: undefined, float, uint8, int8, uint16, int16, int32, int64, string, bool,
@@ -107,10 +105,22 @@ bool is_integer(int onnx_type) {
          type != ElementType::float64;
 }
 
+std::int64_t most_kept(int onnx_type) {
+  const ElementType type = element_type(onnx_type);
+  const bool counts = type == ElementType::int64 || type == ElementType::int32 || type == ElementType::boolean;
+  return counts ? kept_integers : kept_numbers;
+}
+
+OnnxValue unknown_constant(Shape shape, int element) {
+  OnnxValue value;
+  value.constant = true;
+  value.shape = value.stored = std::move(shape);
+  value.element = element;
+  return value;
+}
+
 bool is_trained(const OnnxValue& value) {
-  const ElementType type = element_type(value.element);
-  const bool number = type != ElementType::int64 && type != ElementType::int32 && type != ElementType::boolean;
-  return value.constant && number && element_count(value.stored) > 1;
+  return value.constant && most_kept(value.element) == kept_numbers && element_count(value.stored) > 1;
 }
 
 void add_origins(const OnnxValue& from, std::vector<StoredTensor>& to) {
@@ -123,15 +133,13 @@ void add_origins(const OnnxValue& from, std::vector<StoredTensor>& to) {
 
 std::optional<Numbers> numbers_of(const TensorProto& tensor) {
   if (tensor.data_location() == TensorProto::EXTERNAL) return std::nullopt;
+  const std::int64_t most = most_kept(tensor.data_type());
   std::int64_t count = 1;
   for (const std::int64_t dimension : tensor.dims()) {
-    if (dimension < 0 || dimension > kept_numbers) return std::nullopt;
-    count *= dimension;
-    if (count > kept_numbers) return std::nullopt;
+    if (dimension < 0 || dimension > most || (count *= dimension) > most) return std::nullopt;
   }
   Numbers numbers;
-  numbers.integer = is_integer(tensor.data_type());
-  if (!read_numbers(tensor, static_cast<std::size_t>(count), numbers)) return std::nullopt;
+  if (!read_numbers(tensor, static_cast<std::size_t>(count), numbers.values)) return std::nullopt;
   return numbers;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,22 +18,26 @@ namespace tenshot::nasbench {
 
 // What the sources of the ONNX reader share. Needs ONNX's headers: for those sources only.
 
-/// A real cut to the range of integers; 0 for what is no number.
-std::int64_t whole_number(double real);
+/// A number that holds integers of 64 bits and reals of double precision exactly.
+using Exact = long double;
+static_assert(std::numeric_limits<Exact>::digits > 62);
 
-/// Numbers of a small constant: `integers` of an integer or boolean type, `reals` of the others.
+/// A number cut to the range of integers; 0 for what is no number.
+std::int64_t whole_number(Exact number);
+
+/// Numbers of a small constant.
 struct Numbers {
-  bool integer = true;
-  std::vector<std::int64_t> integers;
-  std::vector<double> reals;
+  std::vector<Exact> values;
 
-  std::size_t size() const { return integer ? integers.size() : reals.size(); }
-  double real(std::size_t i) const { return integer ? static_cast<double>(integers[i]) : reals[i]; }
-  std::int64_t whole(std::size_t i) const;  ///< a real cut to the range of integers
+  std::size_t size() const { return values.size(); }
+  double real(std::size_t i) const { return static_cast<double>(values[i]); }
+  std::int64_t whole(std::size_t i) const { return whole_number(values[i]); }
 };
 
-/// Most numbers of a constant that are kept, and computed with.
-constexpr std::int64_t kept_numbers = 1024;
+/// Most numbers of a constant of that ONNX type that are kept, and computed with: of int64, int32 and truths, as masks
+/// and indices are, far more than of others.
+constexpr std::int64_t kept_numbers = 1024, kept_integers = std::int64_t{1} << 18;
+std::int64_t most_kept(int onnx_type);
 
 struct OnnxValue;
 using OnnxValues = std::vector<OnnxValue>;
@@ -55,6 +60,8 @@ struct OnnxValue {
   std::shared_ptr<const OnnxValues> sequence;  ///< its tensors, where it is a sequence
 };
 
+/// A constant of which nothing else is known.
+OnnxValue unknown_constant(Shape shape, int element);
 /// A constant that was trained, not a shape, an index or a scale.
 bool is_trained(const OnnxValue& value);
 /// Adds the origins of `from` that `to` has not, up to a few hundred.
@@ -66,7 +73,7 @@ ElementType element_type(int onnx_type);
 int bit_count(int onnx_type);
 bool is_integer(int onnx_type);
 
-/// Numbers of a tensor whose data is in the file; nothing where it is not, or is more than kept_numbers.
+/// Numbers of a tensor whose data is in the file; nothing where it is not, or is more than most_kept().
 std::optional<Numbers> numbers_of(const onnx::TensorProto& tensor);
 onnx::TensorProto tensor_proto(const OnnxValue& value);
 

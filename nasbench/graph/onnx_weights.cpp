@@ -18,7 +18,7 @@ OnnxWeights::OnnxWeights(const std::filesystem::path& path) : path_(path) {
   }
   for (std::size_t i = 0; i < file.initializers.size(); ++i) {
     const onnx::TensorProto& tensor = file.initializers[i];
-    const std::vector<double> few = numbers_of(tensor).value_or(Numbers()).reals;  // of a tensor that was read whole
+    const std::vector<Exact> few = numbers_of(tensor).value_or(Numbers()).values;  // of a tensor that was read whole
     const bool outside = tensor.data_location() == onnx::TensorProto::EXTERNAL;
     places_[tensor.name()] = {{tensor.dims().begin(), tensor.dims().end()},
                               outside ? -1 : static_cast<int>(tensor.data_type()),

@@ -124,12 +124,14 @@ std::int64_t past_keys(const Specification& s, std::size_t first) {
   return 0;
 }
 
-/// Several heads of queries share keys and values, which may be packed behind the queries.
+/// Several heads of queries share keys and values, which may be packed behind the queries. Of two groups, and of a
+/// SparseAttention, the past has room for the new keys.
 std::int64_t of_grouped_attention(const Specification& s) {
   const Shape& query = s.inputs[0];
   if (query.size() != 3 || s.output.size() != 3) return 0;
   const bool packed = query[2] != s.output[2] || s.inputs.size() < 3;
-  const std::int64_t keys = s.name == "SparseAttention" ? 0 : packed ? query[1] : length_of(s.inputs[1]);
+  const bool has_room = s.name == "SparseAttention" || s.groups == 2;
+  const std::int64_t keys = has_room ? 0 : packed ? query[1] : length_of(s.inputs[1]);
   return times(2 * element_count(s.output), keys + past_keys(s, packed ? 1 : 3));
 }
 

@@ -62,6 +62,10 @@ enum class OperatorKind : std::uint8_t {
 std::string_view name(OperatorKind kind);
 /// The kind of that name. Throws InputError that lists the names.
 OperatorKind operator_kind(std::string_view name);
+/// Whether it is a batch, layer or group norm.
+inline bool is_norm(OperatorKind kind) {
+  return kind == OperatorKind::batch_norm || kind == OperatorKind::layer_norm || kind == OperatorKind::group_norm;
+}
 
 /// What an operator is, without its weights and its place in a network: the key of everything that is measured or
 /// predicted for each operator, in any search space.

@@ -81,6 +81,23 @@ TEST(OnnxContributed, TheNewKeyOfADecoderGoesIntoTheBufferOfItsPast) {
   EXPECT_EQ(multiply_adds(read(sparse.model)), 2 * 4 * 64 * 32);
 }
 
+TEST(OnnxContributed, APastThatTheFileDeclaresAsLongAsThePresentIsABuffer) {
+  OneNode grouped = contributed("GroupQueryAttention", {1, 4, 64}, {"x", "k", "v", "pk", "pv", "ends", "total"});
+  grouped.model.input("k", {1, 4, 32}).input("v", {1, 4, 32}).input("pk", {1, 2, 128, 16}).input("pv", {1, 2, 128, 16});
+  grouped.model.input("ends", {1}, TensorProto::INT32).weights("total", {}, TensorProto::INT32);
+  set_integer(*grouped.node, "num_heads", 4);
+  set_integer(*grouped.node, "kv_num_heads", 2);
+  for (const char* name : {"nk", "nv"}) grouped.node->add_output(name);
+  EXPECT_EQ(multiply_adds(read(grouped.model)), 2 * 4 * 64 * (128 + 4));
+  for (const char* name : {"nk", "nv"}) {
+    Model::declare(*grouped.model.graph().add_output(), name, {1, 2, 128, 16}, TensorProto::FLOAT);
+  }
+  const Network network = read(grouped.model);
+  EXPECT_EQ(multiply_adds(network), 2 * 4 * 64 * 128);
+  EXPECT_EQ(tensor_type(network, network.outputs.at(2)).shape, (Shape{1, 2, 128, 16}));
+  EXPECT_TRUE(network.remarks.empty());
+}
+
 TEST(OnnxContributed, HowManyTokensAreNoPaddingDependsOnTheData) {
   Model model;
   model.input("x", {4, 16, 64}).input("lengths", {4}, TensorProto::INT32).output("y");

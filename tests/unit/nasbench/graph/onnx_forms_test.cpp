@@ -172,6 +172,21 @@ TEST(OnnxForms, SinceOpset20AnInputSaysTheAxisOfATransform) {
   EXPECT_EQ(output_of(read(crop.model)), (Shape{2, 10, 9}));
 }
 
+TEST(OnnxForms, AOneSidedSpectrumIsMadeARealSignalAgain) {
+  OneNode back("DFT", {1, 8, 9, 2}, {"x", "length"}, 20);
+  set_integer(*back.node, "inverse", 1);
+  set_integer(*back.node, "onesided", 1);
+  back.model.integers("length", {17});
+  EXPECT_EQ(output_of(read(back.model)), (Shape{1, 8, 17, 1}));
+  back.node->mutable_input()->RemoveLast();
+  EXPECT_EQ(output_of(read(back.model)), (Shape{1, 8, 16, 1}));
+  OneNode longer("DFT", {1, 16, 1}, {"x", "length"}, 17);
+  longer.model.integers("length", {20});
+  EXPECT_EQ(output_of(read(longer.model)), (Shape{1, 20, 2}));
+  set_integer(*longer.node, "onesided", 1);
+  EXPECT_EQ(output_of(read(longer.model)), (Shape{1, 11, 2}));
+}
+
 TEST(OnnxForms, ATransposedConvolutionThatKeepsTheSizeIsPaddedNoFurther) {
   OneNode same("ConvTranspose", {1, 2, 5, 6}, {"x", "w"});
   same.model.weights("w", {2, 3, 3, 3});

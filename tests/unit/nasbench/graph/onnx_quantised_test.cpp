@@ -106,6 +106,43 @@ TEST(OnnxQuantised, ARecurrentLayerOfBytesHasWeightsOfBytes) {
   EXPECT_EQ(input_bytes(network.nodes[0].operation), 4 * 7 * 2 * 5);
 }
 
+TEST(OnnxQuantised, TheBiasOfIntegersOfAConvolutionOfVolumesIsAParameter) {
+  Model model;
+  model.input("x", {1, 3, 8, 8, 8}).output("y").scalar("s", 0.1F).weights("w", {4, 3, 3, 3, 3}, TensorProto::INT8);
+  model.weights("b", {4}, TensorProto::INT32);
+  model.node("DequantizeLinear", {"w", "s"}, {"wf"});
+  model.node("DequantizeLinear", {"b", "s"}, {"bf"});
+  model.node("Conv", {"x", "wf", "bf"}, {"y"});
+  EXPECT_EQ(parameter_count(read(model)), 4 * 3 * 27 + 4);
+  Model packed;
+  packed.input("x", {1, 3, 8, 8, 8}, TensorProto::INT8).output("y").scalar("s", 0.1F);
+  packed.weights("w", {4, 3, 3, 3, 3}, TensorProto::INT8).weights("ws", {4}).weights("wz", {4}, TensorProto::INT8);
+  packed.weights("z", {}, TensorProto::INT8).weights("b", {4}, TensorProto::INT32);
+  packed.node("QLinearConv", {"x", "s", "z", "w", "ws", "wz", "s", "z", "b"}, {"y"});
+  EXPECT_EQ(parameter_count(read(packed)), 4 * 3 * 27 + 4);
+  EXPECT_EQ(parameter_count(read(packed).nodes[0].operation), 4 * 3 * 27 + 4);
+}
+
+TEST(OnnxQuantised, ScalesAndZeroPointsOfColumnsAreNoParameters) {
+  OneNode attention("QAttention", {1, 8, 64}, {"x", "w", "b", "s", "ws", "", "z", "wz"});
+  attention.node->set_domain("com.microsoft");
+  attention.model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::UINT8);
+  attention.model.weights("w", {64, 192}, TensorProto::INT8).weights("b", {192}).scalar("s", 0.1F).weights("ws", {192});
+  attention.model.weights("z", {}, TensorProto::UINT8).weights("wz", {192}, TensorProto::INT8);
+  set_integer(*attention.node, "num_heads", 4);
+  EXPECT_EQ(parameter_count(read(attention.model)), 64 * 192 + 192);
+  OneNode convolution("ConvInteger", {1, 3, 8, 8, 8}, {"x", "w", "z", "wz"});
+  convolution.model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::INT8);
+  convolution.model.weights("w", {4, 3, 3, 3, 3}, TensorProto::INT8).weights("wz", {4}, TensorProto::INT8);
+  convolution.model.weights("z", {}, TensorProto::INT8);
+  EXPECT_EQ(parameter_count(read(convolution.model).nodes[0].operation), 4 * 3 * 27);
+  OneNode product("MatMulInteger", {2, 3, 16}, {"x", "w", "z", "wz"});
+  product.model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::UINT8);
+  product.model.weights("w", {2, 16, 8}, TensorProto::INT8).weights("wz", {2, 1, 8}, TensorProto::INT8);
+  product.model.weights("z", {}, TensorProto::UINT8);
+  EXPECT_EQ(parameter_count(read(product.model)), 2 * 16 * 8);
+}
+
 TEST(OnnxQuantised, TablesOfFewBitsAreOfThose) {
   OneNode rows("GatherBlockQuantized", {3}, {"table", "x", "scales"}, 21);
   rows.node->set_domain("com.microsoft");

@@ -55,6 +55,21 @@ TEST(OnnxReaderRefuses, AnImageThatHasOtherDimensionsThanItsWeights) {
   expect_refusal(model, {"its image has 2 dimensions, its weights 4"});
 }
 
+TEST(OnnxReaderRefuses, WeightsOfWhichTheFileSaysNoShape) {
+  Model model;
+  model.input("x", {1, 3, 8, 8}).weights("w", {}).output("y");
+  model.node("Conv", {"x", "w"}, {"y"});
+  expect_refusal(model, {"node 1 (Conv 'n_y')", "the file says no shape of its weights", "write it anew"});
+}
+
+TEST(OnnxReaderRefuses, BlocksThatDoNotDivideAnImage) {
+  for (const auto& [type, shape] : {std::pair("DepthToSpace", Shape{1, 6, 4, 4}), {"SpaceToDepth", {1, 4, 5, 4}}}) {
+    OneNode blocks(type, shape, {"x"});
+    set_integer(*blocks.node, "blocksize", 2);
+    expect_refusal(blocks.model, {"blocks of 2x2 pixels do not divide an image of " + format(shape)});
+  }
+}
+
 TEST(OnnxReaderRefuses, ANumberOfGroupsThatIsLeftOutAndSo0) {
   Model model = small_model();
   onnx::AttributeProto& group = *model.graph().mutable_node(0)->add_attribute();
