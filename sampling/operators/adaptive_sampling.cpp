@@ -11,6 +11,10 @@
 namespace tenshot::sampling {
 namespace {
 
+constexpr double test_share = 0.2;  ///< of new configurations, that goes into the test set: against overfitting
+/// Factors of a configuration's channels, for those around it.
+constexpr double smallest_channels = 0.4, largest_channels = 1.2;
+
 class AdaptiveSampler {
  public:
   AdaptiveSampler(const KernelSpace& space, const MeasureKernels& measure, const TestLearner& learner,
@@ -23,7 +27,7 @@ class AdaptiveSampler {
       if (seen_.insert(configuration).second) given.push_back(configuration);
     }
     measure_into(given, 1);
-    measure_into(drawn_from_prior(), options_.test_share);
+    measure_into(drawn_from_prior(), test_share);
     if (samples_.training.latency_ms.empty() || samples_.test.latency_ms.empty()) {
       throw InputError(
           "adaptive sampling has no kernels to learn from or to test on: " + std::to_string(samples_.refused.size()) +
@@ -33,7 +37,7 @@ class AdaptiveSampler {
     for (std::size_t round = 0; round < options_.most_rounds && samples_.errors.back() > options_.threshold; ++round) {
       const std::vector<Configuration> around = drawn_around(errors);
       if (around.empty()) break;
-      measure_into(around, options_.test_share);
+      measure_into(around, test_share);
       errors = test();
     }
     return std::move(samples_);
@@ -66,8 +70,8 @@ class AdaptiveSampler {
         Configuration configuration = samples_.test.configurations[i];
         for (std::size_t d = 0; d < configuration.size(); ++d) {
           if (!space_.fine[d]) continue;
-          const int least = std::max(1, static_cast<int>(std::floor(options_.smallest_channels * configuration[d])));
-          const int most = std::max(least, static_cast<int>(std::floor(options_.largest_channels * configuration[d])));
+          const int least = std::max(1, static_cast<int>(std::floor(smallest_channels * configuration[d])));
+          const int most = std::max(least, static_cast<int>(std::floor(largest_channels * configuration[d])));
           configuration[d] = least + static_cast<int>(rng_.below(static_cast<std::uint64_t>(most - least) + 1));
         }
         if (is_new(configuration)) drawn.push_back(configuration);
@@ -76,7 +80,7 @@ class AdaptiveSampler {
     return drawn;
   }
 
-  void measure_into(const std::vector<Configuration>& configurations, double test_share) {
+  void measure_into(const std::vector<Configuration>& configurations, double share_of_tests) {
     if (configurations.empty()) return;
     const std::vector<double> latency_ms = measure_(configurations);
     if (latency_ms.size() != configurations.size()) {
@@ -88,7 +92,7 @@ class AdaptiveSampler {
         samples_.refused.push_back(configurations[i]);
         continue;
       }
-      MeasuredKernels& to = rng_.uniform() < test_share ? samples_.test : samples_.training;
+      MeasuredKernels& to = rng_.uniform() < share_of_tests ? samples_.test : samples_.training;
       to.configurations.push_back(configurations[i]);
       to.latency_ms.push_back(latency_ms[i]);
     }
@@ -128,13 +132,7 @@ AdaptiveSamples sample_adaptively(const KernelSpace& space, const std::vector<Co
                                   const MeasureKernels& measure, const TestLearner& learner,
                                   const AdaptiveOptions& options) {
   require_sound(space);
-  const bool share = options.test_share > 0 && options.test_share < 1;
-  const bool channels = options.smallest_channels > 0 && options.largest_channels >= options.smallest_channels;
-  if (!share || !channels || options.initial < 2) {
-    throw InputError(
-        "adaptive sampling needs at least two kernels, a share of tests between 0 and 1, and a range of "
-        "channels over 0");
-  }
+  if (options.initial < 2) throw InputError("adaptive sampling needs at least two kernels");
   return AdaptiveSampler(space, measure, learner, options).run(test_set);
 }
 

@@ -25,12 +25,9 @@ struct KernelSpace {
 
 /// The options of Algorithm 2.
 struct AdaptiveOptions {
-  std::size_t initial = 10'000;  ///< N, drawn from the prior: more cover more of it
-  std::size_t around = 10;       ///< M, drawn around each configuration with a large error
-  double threshold = 0.1;        ///< e: done once the mean relative error on the test set is no larger
-  double smallest_channels = 0.4,
-         largest_channels = 1.2;       ///< factors of a configuration's channels, for those around it
-  double test_share = 0.2;             ///< share of new configurations that go into the test set: against overfitting
+  std::size_t initial = 10'000;        ///< N, drawn from the prior: more cover more of it
+  std::size_t around = 10;             ///< M, drawn around each configuration with a large error
+  double threshold = 0.1;              ///< e: done once the mean relative error on the test set is no larger
   std::size_t most_rounds = 20;        ///< rounds of fine-grained sampling
   std::size_t most_kernels = 100'000;  ///< measured in all
   std::uint64_t seed = 1;

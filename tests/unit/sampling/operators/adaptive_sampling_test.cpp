@@ -156,7 +156,7 @@ TEST(AdaptiveSampling, StaysInTheSpaceAndUnderItsLimit) {
 
 TEST(AdaptiveSampling, RefusesOptionsOutOfRange) {
   AdaptiveOptions wrong = options();
-  wrong.test_share = 1;
+  wrong.initial = 1;
   EXPECT_THROW(sample_adaptively(some_space(), {}, measure, nearest, wrong), InputError);
   EXPECT_THROW(sample_adaptively({{"size"}, {{}}, {false}, {}}, {}, measure, nearest, options()), InputError);
   EXPECT_THROW(sample_adaptively({{"size"}, {{1}, {2}}, {false}, {}}, {}, measure, nearest, options()), InputError);
