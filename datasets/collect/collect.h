@@ -27,9 +27,6 @@ struct DescriptorOptions {
   /// How many passes count; 0: as many as leave at most four events in each. Fewer are faster, and have the kernel
   /// estimate.
   int passes = 0;
-  /// Runs of each operator in each pass, by the processor's counters. More even out noise and take longer in
-  /// proportion.
-  int counted_runs = 10;
   std::filesystem::path program;  ///< the program tenshot, which callgrind runs; empty: callgrind cannot be used
 };
 

@@ -97,7 +97,6 @@ descriptor::OperatorCounts counted_by_hardware(const CollectOptions& options, co
   descriptor::PerfCountOptions counting;
   counting.events = options.descriptor.events;
   counting.passes = options.descriptor.passes;
-  counting.runs = options.descriptor.counted_runs;
   return descriptor::count_by_perf_event(runs, counting);
 }
 

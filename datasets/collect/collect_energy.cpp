@@ -18,19 +18,17 @@ constexpr int visits_of_network = 3;
 constexpr double seconds_of_visit = 1;
 
 /// Energy of one run in each visit, mJ.
-std::vector<double> energies_of(descriptor::PreparedNetwork& network, descriptor::EnergyMeter& meter) {
+std::vector<double> energies_of(descriptor::PreparedNetwork& network,
+                                const std::vector<descriptor::EnergySensor>& sensors) {
   constexpr int warm_up_runs = 3;
   for (int run = 0; run < warm_up_runs; ++run) network.run();
   std::vector<double> energies_mj;
   for (int visit = 0; visit < visits_of_network; ++visit) {
-    meter.start();
-    const Clock::time_point begin = Clock::now();
     double runs = 0;
-    while (seconds_since(begin) < seconds_of_visit) {
-      network.run();
-      ++runs;
-    }
-    energies_mj.push_back(meter.stop_mj() / runs);
+    const double energy_mj = descriptor::energy_mj(sensors, [&] {
+      for (const Clock::time_point begin = Clock::now(); seconds_since(begin) < seconds_of_visit; ++runs) network.run();
+    });
+    energies_mj.push_back(energy_mj / runs);
   }
   return energies_mj;
 }
@@ -41,7 +39,7 @@ DeviceRuntime collect_energy(const CollectOptions& options, const NetworkSpace& 
                              const CollectProgress& progress) {
   if (options.architectures.empty()) throw InputError("no architectures to measure: give at least one");
   const descriptor::EnergySensors sensors = descriptor::find_energy_sensors();
-  descriptor::EnergyMeter meter(sensors);
+  if (sensors.sensors.empty()) throw InputError("this machine does not tell its energy: " + sensors.reason);
   const auto runtime = descriptor::make_runtime(options.runtime);
   DeviceRuntime device = described_device(options, space, *runtime, Quantity::energy);
   const json conditions = {{"cpu", descriptor::cpu_model()},
@@ -71,7 +69,7 @@ DeviceRuntime collect_energy(const CollectOptions& options, const NetworkSpace& 
     }
     const nasbench::Network network = space.computation(architecture, options.shape, options.runtime_options.batch);
     const auto prepared = runtime->prepare(network, options.runtime_options);
-    const descriptor::Timing mj = descriptor::summarise(energies_of(*prepared, meter));
+    const descriptor::Timing mj = descriptor::summarise(energies_of(*prepared, sensors.sensors));
     if (!(mj.median_ms > 0)) {
       throw Error(sensors.source + " counted nothing in " + std::to_string(visits_of_network) + " visits of " +
                   space.format(architecture) + "; give the networks more time");

@@ -41,6 +41,17 @@ descriptor::Timing summary_of(const std::vector<FreshStart>& starts, double Fres
   return descriptor::summarise(std::move(values));
 }
 
+/// Throws nlohmann::json::exception.
+FreshStart start_from_json(const nlohmann::json& json) {
+  FreshStart start;
+  for (const auto& [key, time] : times) json.at(key).get_to(start.*time);
+  json.at("pages").get_to(start.cached.pages);
+  json.at("resident").get_to(start.cached.resident);
+  json.at("contended").get_to(start.contended);
+  if (json.contains("peak_memory_mib")) start.peak_memory_mib = json["peak_memory_mib"].get<double>();
+  return start;
+}
+
 }  // namespace
 
 bool reads_onnx(const descriptor::Runtime& runtime) { return runtime.name() == descriptor::opencv_runtime_name; }
@@ -86,16 +97,6 @@ nlohmann::json to_json(const FreshStart& start) {
   for (const auto& [key, time] : times) json[key] = start.*time;
   if (start.peak_memory_mib) json["peak_memory_mib"] = *start.peak_memory_mib;
   return json;
-}
-
-FreshStart start_from_json(const nlohmann::json& json) {
-  FreshStart start;
-  for (const auto& [key, time] : times) json.at(key).get_to(start.*time);
-  json.at("pages").get_to(start.cached.pages);
-  json.at("resident").get_to(start.cached.resident);
-  json.at("contended").get_to(start.contended);
-  if (json.contains("peak_memory_mib")) start.peak_memory_mib = json["peak_memory_mib"].get<double>();
-  return start;
 }
 
 nasbench::Network empty_network(const nasbench::Network& like) {

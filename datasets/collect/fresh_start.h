@@ -41,8 +41,6 @@ FreshStart start_network(const descriptor::Runtime& runtime, const nasbench::Net
 
 /// One line of JSON, for the process that waits for it.
 nlohmann::json to_json(const FreshStart& start);
-/// The inverse. Throws nlohmann::json::exception.
-FreshStart start_from_json(const nlohmann::json& json);
 
 /// A network that gives its input as its output: what a runtime takes when it does nothing.
 nasbench::Network empty_network(const nasbench::Network& like);

@@ -8,83 +8,77 @@
 namespace tenshot::datasets {
 namespace {
 
-/// Bytes to hash: numbers little-endian, texts and lists after their length, so that no two contents read the same.
-class Bytes {
- public:
-  void add(std::uint64_t value) {
-    for (int shift = 0; shift < 64; shift += 8) bytes_.push_back(static_cast<char>(value >> shift & 0xFF));
-  }
-  void add(double value) {
-    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof bits);
-    add(bits);
-  }
-  void add(std::string_view text) {
-    add(std::uint64_t{text.size()});
-    bytes_ += text;
-  }
-  void add(const Architecture& architecture) {
-    bytes_.push_back(static_cast<char>(architecture.size()));
-    bytes_.append(architecture.begin(), architecture.end());
-  }
-  const std::string& text() const { return bytes_; }
+// Bytes to hash: numbers little-endian, texts and lists after their length, so that no two contents read the same.
 
- private:
-  std::string bytes_;
-};
+void add(std::string& bytes, std::uint64_t value) {
+  for (int shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<char>(value >> shift & 0xFF));
+}
+void add(std::string& bytes, double value) {
+  if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  add(bytes, bits);
+}
+void add(std::string& bytes, std::string_view text) {
+  add(bytes, std::uint64_t{text.size()});
+  bytes += text;
+}
+void add(std::string& bytes, const Architecture& architecture) {
+  bytes.push_back(static_cast<char>(architecture.size()));
+  bytes.append(architecture.begin(), architecture.end());
+}
 
 /// The hashes of pools whose operators are known by name are in many files.
-void add_operator(Bytes& bytes, const std::string& name, const nasbench::OperatorSequence& key,
+void add_operator(std::string& bytes, const std::string& name, const nasbench::OperatorSequence& key,
                   const NetworkSpace* space) {
-  bytes.add(name);
-  bytes.add(static_cast<std::uint64_t>(key.channels()));
-  bytes.add(static_cast<std::uint64_t>(key.resolution()));
-  if (space != nullptr && !is_known_by_name(name, key, *space)) bytes.add(nasbench::format(key));
+  add(bytes, name);
+  add(bytes, static_cast<std::uint64_t>(key.channels()));
+  add(bytes, static_cast<std::uint64_t>(key.resolution()));
+  if (space != nullptr && !is_known_by_name(name, key, *space)) add(bytes, nasbench::format(key));
 }
 
-void add_descriptor(Bytes& bytes, const HardwareDescriptor& descriptor, const NetworkSpace* space) {
-  bytes.add(descriptor.source);
-  bytes.add(std::uint64_t{descriptor.counters.size()});
-  for (const std::string& counter : descriptor.counters) bytes.add(counter);
-  bytes.add(std::uint64_t{descriptor.operators.size()});
+void add_descriptor(std::string& bytes, const HardwareDescriptor& descriptor, const NetworkSpace* space) {
+  add(bytes, descriptor.source);
+  add(bytes, std::uint64_t{descriptor.counters.size()});
+  for (const std::string& counter : descriptor.counters) add(bytes, counter);
+  add(bytes, std::uint64_t{descriptor.operators.size()});
   for (const OperatorProfile& profile : descriptor.operators) {
     add_operator(bytes, profile.name, profile.key, space);
-    bytes.add(profile.latency_ms);
-    bytes.add(std::uint64_t{profile.counts.size()});
-    for (const double count : profile.counts) bytes.add(count);
+    add(bytes, profile.latency_ms);
+    add(bytes, std::uint64_t{profile.counts.size()});
+    for (const double count : profile.counts) add(bytes, count);
   }
   if (!descriptor.has_in_network()) return;  // the hashes of pools without it are in many files
-  bytes.add(std::string_view("in_network"));
-  bytes.add(std::uint64_t{descriptor.in_network.size()});
+  add(bytes, std::string_view("in_network"));
+  add(bytes, std::uint64_t{descriptor.in_network.size()});
   for (const OperatorProfile& latency : descriptor.in_network) {
     add_operator(bytes, latency.name, latency.key, space);
-    bytes.add(latency.latency_ms);
+    add(bytes, latency.latency_ms);
   }
 }
 
-void add_latencies(Bytes& bytes, const std::vector<Measurement>& latencies) {
+void add_latencies(std::string& bytes, const std::vector<Measurement>& latencies) {
   std::vector<const Measurement*> rows;
   rows.reserve(latencies.size());
   for (const Measurement& row : latencies) rows.push_back(&row);
   std::sort(rows.begin(), rows.end(),
             [](const Measurement* a, const Measurement* b) { return a->architecture < b->architecture; });
-  bytes.add(std::uint64_t{rows.size()});
+  add(bytes, std::uint64_t{rows.size()});
   for (const Measurement* row : rows) {
-    bytes.add(row->architecture);
-    bytes.add(row->latency_ms);
+    add(bytes, row->architecture);
+    add(bytes, row->latency_ms);
   }
 }
 
 /// The hashes of pools without them are in many files.
-void add_operator_latencies(Bytes& bytes, const std::vector<OperatorLatency>& latencies) {
+void add_operator_latencies(std::string& bytes, const std::vector<OperatorLatency>& latencies) {
   if (latencies.empty()) return;
-  bytes.add(std::string_view("operator_latencies"));
-  bytes.add(std::uint64_t{latencies.size()});
+  add(bytes, std::string_view("operator_latencies"));
+  add(bytes, std::uint64_t{latencies.size()});
   for (const OperatorLatency& latency : latencies) {
-    bytes.add(format(latency.operation));
-    bytes.add(latency.latency_ms);
-    bytes.add(latency.network);
+    add(bytes, format(latency.operation));
+    add(bytes, latency.latency_ms);
+    add(bytes, latency.network);
   }
 }
 
@@ -123,18 +117,18 @@ std::string content_hash(const Pool& pool) {
   for (const DeviceRuntime& device : pool.devices) devices.push_back(&device);
   std::sort(devices.begin(), devices.end(),
             [](const DeviceRuntime* a, const DeviceRuntime* b) { return a->id < b->id; });
-  Bytes bytes;
-  bytes.add(pool.space == nullptr ? std::string_view() : pool.space->name());
-  bytes.add(std::uint64_t{devices.size()});
+  std::string bytes;
+  add(bytes, pool.space == nullptr ? std::string_view() : pool.space->name());
+  add(bytes, std::uint64_t{devices.size()});
   for (const DeviceRuntime* device : devices) {
-    bytes.add(device->id);
+    add(bytes, device->id);
     // The hashes of pools of latencies are in many files.
-    if (device->quantity != Quantity::latency) bytes.add(name(device->quantity));
+    if (device->quantity != Quantity::latency) add(bytes, name(device->quantity));
     add_descriptor(bytes, device->descriptor, pool.space);
     add_latencies(bytes, device->latencies);
     add_operator_latencies(bytes, device->operator_latencies);
   }
-  return sha256_hex(bytes.text());
+  return sha256_hex(bytes);
 }
 
 }  // namespace tenshot::datasets

@@ -30,15 +30,18 @@ fs::path nearest_existing(fs::path folder) {
                   ")");
 }
 
-/// A file in `folder` that has no name.
-int open_nameless(const fs::path& folder) {
+/// A file in `folder` that has no name, without a buffer; nullptr where none can be made.
+std::FILE* open_nameless(const fs::path& folder) {
   constexpr mode_t own = 0600;
-  const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, own);
-  if (file >= 0) return file;
-  std::string name = (folder / ".tenshot-XXXXXX").string();  // where the file system has no such files
-  const int named = ::mkstemp(name.data());
-  if (named >= 0) ::unlink(name.c_str());
-  return named;
+  int number = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, own);
+  if (number < 0) {  // where the file system has no such files
+    std::string name = (folder / ".tenshot-XXXXXX").string();
+    number = ::mkstemp(name.data());
+    if (number >= 0) ::unlink(name.c_str());
+  }
+  std::FILE* file = number < 0 ? nullptr : ::fdopen(number, "w+b");
+  if (file != nullptr) std::setvbuf(file, nullptr, _IONBF, 0);
+  return file;
 }
 
 }  // namespace
@@ -103,10 +106,6 @@ ColumnSpool::ColumnSpool(const fs::path& folder, std::size_t columns)
       columns_(columns),
       rows_of_block_(std::max<std::size_t>(values_of_block / std::max<std::size_t>(columns, 1), 1)) {}
 
-ColumnSpool::~ColumnSpool() {
-  if (file_ >= 0) ::close(file_);
-}
-
 void ColumnSpool::append(const std::vector<double>& row) {
   buffer_.insert(buffer_.end(), row.begin(), row.end());
   if (buffer_.size() == rows_of_block_ * columns_) write_block();
@@ -114,20 +113,15 @@ void ColumnSpool::append(const std::vector<double>& row) {
 
 /// The block's columns, one after the other.
 void ColumnSpool::write_block() {
-  if (file_ < 0) file_ = open_nameless(folder_);
-  if (file_ < 0) fail(folder_, "cannot make");
+  if (file_ == nullptr) file_.reset(open_nameless(folder_));
+  if (file_ == nullptr) fail(folder_, "cannot make");
   std::vector<double> block(buffer_.size());
   for (std::size_t r = 0; r < rows_of_block_; ++r) {
     for (std::size_t c = 0; c < columns_; ++c) block[c * rows_of_block_ + r] = buffer_[r * columns_ + c];
   }
-  const char* bytes = reinterpret_cast<const char*>(block.data());
-  for (std::size_t left = block.size() * sizeof(double); left > 0;) {
-    const ssize_t written = ::write(file_, bytes, left);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(folder_, "cannot write");
-    bytes += written;
-    left -= static_cast<std::size_t>(written);
-  }
+  std::fseek(file_.get(), 0, SEEK_END);
+  if (std::fwrite(block.data(), sizeof(double), block.size(), file_.get()) < block.size())
+    fail(folder_, "cannot write");
   buffer_.clear();
   ++blocks_;
 }
@@ -135,16 +129,10 @@ void ColumnSpool::write_block() {
 std::vector<double> ColumnSpool::column(std::size_t column) const {
   std::vector<double> values(blocks_ * rows_of_block_);
   for (std::size_t b = 0; b < blocks_; ++b) {
-    char* into = reinterpret_cast<char*>(values.data() + b * rows_of_block_);
-    auto offset = static_cast<off_t>((b * columns_ + column) * rows_of_block_ * sizeof(double));
-    for (std::size_t left = rows_of_block_ * sizeof(double); left > 0;) {
-      const ssize_t read = ::pread(file_, into, left, offset);
-      if (read < 0 && errno == EINTR) continue;
-      if (read <= 0) fail(folder_, "cannot read");
-      into += read;
-      offset += read;
-      left -= static_cast<std::size_t>(read);
-    }
+    const auto offset = static_cast<off_t>((b * columns_ + column) * rows_of_block_ * sizeof(double));
+    ::fseeko(file_.get(), offset, SEEK_SET);
+    double* into = values.data() + b * rows_of_block_;
+    if (std::fread(into, sizeof(double), rows_of_block_, file_.get()) < rows_of_block_) fail(folder_, "cannot read");
   }
   for (std::size_t at = column; at < buffer_.size(); at += columns_) values.push_back(buffer_[at]);
   return values;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -54,9 +55,6 @@ class ColumnSpool {
   /// The file is in `folder`, or, while that does not exist, in the nearest folder above it that does. Throws FileError
   /// where none can be made.
   ColumnSpool(const std::filesystem::path& folder, std::size_t columns);
-  ~ColumnSpool();
-  ColumnSpool(const ColumnSpool&) = delete;
-  ColumnSpool& operator=(const ColumnSpool&) = delete;
 
   /// `row` has as many values as there are columns. Throws FileError (the disk is full).
   void append(const std::vector<double>& row);
@@ -70,7 +68,7 @@ class ColumnSpool {
   std::size_t rows_of_block_;
   std::size_t blocks_ = 0;      ///< on disk, each full
   std::vector<double> buffer_;  ///< rows of the block that is not full
-  int file_ = -1;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
 };
 
 /// A wide table that is read as read_wide_table does, in memory for one device-runtime at a time: the latencies are

@@ -248,8 +248,7 @@ void fold_norm(const nasbench::LayerWeights& norm, double epsilon, FoldedWeights
 ColdNetwork cold_network(const Network& network) { return Converter(network).convert(); }
 
 Shape weight_shape(const ColdNetwork& network, const ColdLayer& layer) {
-  const Shape& in = network.tensors[static_cast<std::size_t>(layer.inputs[0])];
-  const Shape& out = network.tensors[static_cast<std::size_t>(layer.output)];
+  const Shape &in = shape_of(network, layer.inputs[0]), &out = shape_of(network, layer.output);
   if (layer.kind == ColdKind::linear) return {out[1], in[1]};
   return {out[1], in[1] / layer.groups, layer.kernel.height, layer.kernel.width};
 }
@@ -290,8 +289,8 @@ std::string shape_key(const ColdNetwork& network, const ColdLayer& layer) {
   for (const int number : {layer.groups, layer.axis, static_cast<int>(layer.start), layer.count_padding ? 1 : 0}) {
     key += std::to_string(number) + ",";
   }
-  for (const int input : layer.inputs) key += nasbench::format(network.tensors[static_cast<std::size_t>(input)]) + " ";
-  key += "> " + nasbench::format(network.tensors[static_cast<std::size_t>(layer.output)]) + " " + layer.activation.name;
+  for (const int input : layer.inputs) key += nasbench::format(shape_of(network, input)) + " ";
+  key += "> " + nasbench::format(shape_of(network, layer.output)) + " " + layer.activation.name;
   return key + " " + shortest(layer.activation.alpha) + " " + shortest(layer.activation.beta);
 }
 

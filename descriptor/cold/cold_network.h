@@ -59,6 +59,10 @@ struct ColdNetwork {
   std::vector<ColdLayer> layers;
 };
 
+inline const nasbench::Shape& shape_of(const ColdNetwork& network, int tensor) {
+  return network.tensors[static_cast<std::size_t>(tensor)];
+}
+
 /// The network in terms of the engine's layers: batch norms are folded into the convolution or linear layer before
 /// them, activations are applied by the layer before them where nothing else reads it. Throws InputError that names
 /// the node that the engine has no kernel for, and where the network has not one input and one output.

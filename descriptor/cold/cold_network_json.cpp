@@ -38,103 +38,94 @@ json to_json(const ColdLayer& layer) {
   return object;
 }
 
-class LayerReader {
- public:
-  LayerReader(const JsonReader& reader, const ColdNetwork& network) : reader_(reader), network_(network) {}
-
-  ColdLayer read() {
-    layer_.kind = kind();
-    layer_.name = reader_.text("name", "");
-    for (const json& input : reader_.array("inputs")) layer_.inputs.push_back(tensor("inputs", input));
-    layer_.output = tensor("output", reader_.require("output", "the number of a tensor"));
-    layer_.count_padding = reader_.whole_number("count_padding", 0, 0) != 0;
-    layer_.groups = reader_.whole_number("groups", 1, 1);
-    layer_.axis = reader_.whole_number("axis", 0, 1);
-    layer_.start = reader_.whole_number("start", 0, 0);
-    layer_.weights_of = reader_.text("weights_of", "");
-    if (reader_.find("window") != nullptr) read_window();
-    if (reader_.find("activation") != nullptr) read_activation();
-    for (const json& norm : reader_.array("norms_of")) layer_.norms_of.push_back(norm.get<std::string>());
-    for (const json& epsilon : reader_.array("norm_epsilons")) layer_.norm_epsilons.push_back(epsilon.get<double>());
-    require_sound();
-    return layer_;
+ColdKind kind_from(const JsonReader& reader) {
+  const std::string text = reader.text("kind", "");
+  for (std::size_t i = 0; i < kind_names.size(); ++i) {
+    if (text == kind_names[i]) return static_cast<ColdKind>(i);
   }
+  reader.fail("kind", "one of " + joined(kind_names), reader.require("kind", "a kind of layer"));
+}
 
- private:
-  ColdKind kind() const {
-    const std::string text = reader_.text("kind", "");
-    for (std::size_t i = 0; i < kind_names.size(); ++i) {
-      if (text == kind_names[i]) return static_cast<ColdKind>(i);
-    }
-    reader_.fail("kind", "one of " + joined(kind_names), reader_.require("kind", "a kind of layer"));
+int tensor_from(const JsonReader& reader, const char* key, const json& value, const ColdNetwork& network) {
+  const int number = reader.whole_number_of(value, reader.full(key), 0);
+  if (number >= static_cast<int>(network.tensors.size())) reader.fail(key, "numbers of tensors", value);
+  return number;
+}
+
+void read_window(const JsonReader& reader, ColdLayer& layer) {
+  const json& window = reader.array("window");
+  if (window.size() != 10) reader.fail("window", "ten whole numbers", window);
+  std::array<int, 10> n;
+  for (std::size_t i = 0; i < n.size(); ++i) {
+    n[i] = reader.whole_number_of(window[i], reader.full("window"), i < 6 ? 1 : 0);
   }
+  layer.kernel = {n[0], n[1]};
+  layer.stride = {n[2], n[3]};
+  layer.dilation = {n[4], n[5]};
+  layer.padding = {n[6], n[7], n[8], n[9]};
+}
 
-  int tensor(const char* key, const json& value) const {
-    const int number = reader_.whole_number_of(value, reader_.full(key), 0);
-    if (number >= static_cast<int>(network_.tensors.size())) reader_.fail(key, "numbers of tensors", value);
-    return number;
+void read_activation(const JsonReader& reader, ColdLayer& layer) {
+  const json& a = reader.array("activation");
+  if (a.size() != 3) reader.fail("activation", "a name and two numbers", a);
+  layer.activation = {a[0].get<std::string>(), a[1].get<double>(), a[2].get<double>()};
+}
+
+/// What the engine relies on; oneDNN checks the rest when it makes the kernel.
+void require_sound(const JsonReader& reader, const ColdLayer& layer, const ColdNetwork& network) {
+  const json& inputs = reader.require("inputs", "numbers of tensors");
+  const std::size_t wanted = layer.kind == ColdKind::add || layer.kind == ColdKind::multiply ? 2 : 1;
+  if (layer.inputs.size() < wanted) reader.fail("inputs", std::to_string(wanted) + " tensors at least", inputs);
+  const Shape &in = shape_of(network, layer.inputs[0]), &out = shape_of(network, layer.output);
+  const auto demand = [&](bool holds, const char* what) {
+    if (!holds) reader.fail("inputs", what, inputs);
+  };
+  const auto axis = static_cast<std::size_t>(layer.axis);
+  switch (layer.kind) {
+    case ColdKind::convolution:
+      demand(in.size() == 4 && out.size() == 4 && in[1] % layer.groups == 0 && out[1] % layer.groups == 0,
+             "images whose channels the groups divide");
+      break;
+    case ColdKind::max_pool:
+    case ColdKind::average_pool:
+      demand(in.size() == 4, "an image");
+      demand(out.size() == 4 || (out.size() == 2 && layer.kernel.height == in[2] && layer.kernel.width == in[3]),
+             "an image, or two dimensions of a pool over all positions");
+      break;
+    case ColdKind::linear: demand(in.size() == 2 && out.size() == 2, "tensors of two dimensions"); break;
+    case ColdKind::slice:
+      demand(axis < in.size() && in.size() == out.size() && layer.start + out[axis] <= in[axis],
+             "a tensor that the slice lies in");
+      break;
+    case ColdKind::concatenate:
+    case ColdKind::softmax: demand(axis < in.size() && in.size() == out.size(), "tensors that have the axis"); break;
+    case ColdKind::shuffle:
+      demand(in.size() == 4 && in == out && in[1] % layer.groups == 0, "an image whose channels the groups divide");
+      break;
+    default: demand(nasbench::element_count(in) == nasbench::element_count(out), "as many numbers as the output has");
   }
+}
 
-  void read_window() {
-    const json& window = reader_.array("window");
-    if (window.size() != 10) reader_.fail("window", "ten whole numbers", window);
-    std::array<int, 10> n;
-    for (std::size_t i = 0; i < n.size(); ++i) {
-      n[i] = reader_.whole_number_of(window[i], reader_.full("window"), i < 6 ? 1 : 0);
-    }
-    layer_.kernel = {n[0], n[1]};
-    layer_.stride = {n[2], n[3]};
-    layer_.dilation = {n[4], n[5]};
-    layer_.padding = {n[6], n[7], n[8], n[9]};
+ColdLayer layer_from(const JsonReader& reader, const ColdNetwork& network) {
+  ColdLayer layer;
+  layer.kind = kind_from(reader);
+  layer.name = reader.text("name", "");
+  for (const json& input : reader.array("inputs")) {
+    layer.inputs.push_back(tensor_from(reader, "inputs", input, network));
   }
-
-  void read_activation() {
-    const json& a = reader_.array("activation");
-    if (a.size() != 3) reader_.fail("activation", "a name and two numbers", a);
-    layer_.activation = {a[0].get<std::string>(), a[1].get<double>(), a[2].get<double>()};
-  }
-
-  const Shape& shape(int tensor) const { return network_.tensors[static_cast<std::size_t>(tensor)]; }
-
-  /// What the engine relies on; oneDNN checks the rest when it makes the kernel.
-  void require_sound() const {
-    const json& inputs = reader_.require("inputs", "numbers of tensors");
-    const std::size_t wanted = layer_.kind == ColdKind::add || layer_.kind == ColdKind::multiply ? 2 : 1;
-    if (layer_.inputs.size() < wanted) reader_.fail("inputs", std::to_string(wanted) + " tensors at least", inputs);
-    const Shape &in = shape(layer_.inputs[0]), &out = shape(layer_.output);
-    const auto demand = [&](bool holds, const char* what) {
-      if (!holds) reader_.fail("inputs", what, inputs);
-    };
-    const auto axis = static_cast<std::size_t>(layer_.axis);
-    switch (layer_.kind) {
-      case ColdKind::convolution:
-        demand(in.size() == 4 && out.size() == 4 && in[1] % layer_.groups == 0 && out[1] % layer_.groups == 0,
-               "images whose channels the groups divide");
-        break;
-      case ColdKind::max_pool:
-      case ColdKind::average_pool:
-        demand(in.size() == 4, "an image");
-        demand(out.size() == 4 || (out.size() == 2 && layer_.kernel.height == in[2] && layer_.kernel.width == in[3]),
-               "an image, or two dimensions of a pool over all positions");
-        break;
-      case ColdKind::linear: demand(in.size() == 2 && out.size() == 2, "tensors of two dimensions"); break;
-      case ColdKind::slice:
-        demand(axis < in.size() && in.size() == out.size() && layer_.start + out[axis] <= in[axis],
-               "a tensor that the slice lies in");
-        break;
-      case ColdKind::concatenate:
-      case ColdKind::softmax: demand(axis < in.size() && in.size() == out.size(), "tensors that have the axis"); break;
-      case ColdKind::shuffle:
-        demand(in.size() == 4 && in == out && in[1] % layer_.groups == 0, "an image whose channels the groups divide");
-        break;
-      default: demand(nasbench::element_count(in) == nasbench::element_count(out), "as many numbers as the output has");
-    }
-  }
-
-  JsonReader reader_;
-  const ColdNetwork& network_;
-  ColdLayer layer_;
-};
+  layer.output = tensor_from(reader, "output", reader.require("output", "the number of a tensor"), network);
+  layer.count_padding = reader.whole_number("count_padding", 0, 0) != 0;
+  layer.groups = reader.whole_number("groups", 1, 1);
+  layer.axis = reader.whole_number("axis", 0, 1);
+  layer.start = reader.whole_number("start", 0, 0);
+  layer.weights_of = reader.text("weights_of", "");
+  if (reader.find("window") != nullptr) read_window(reader, layer);
+  if (reader.find("activation") != nullptr) read_activation(reader, layer);
+  for (const json& norm : reader.array("norms_of")) layer.norms_of.push_back(norm.get<std::string>());
+  for (const json& epsilon : reader.array("norm_epsilons")) layer.norm_epsilons.push_back(epsilon.get<double>());
+  require_sound(reader, layer, network);
+  return layer;
+}
 
 Shape shape_from(const JsonReader& reader, const json& value) {
   if (!value.is_array() || value.empty() || value.size() > 6) reader.fail("tensors", "lists of dimensions", value);
@@ -176,9 +167,7 @@ ColdNetwork cold_network_from(const json& value, const std::string& file) {
   };
   network.input = tensor("input");
   network.output = tensor("output");
-  for (const JsonReader& layer : reader.objects("layers")) {
-    network.layers.push_back(LayerReader(layer, network).read());
-  }
+  for (const JsonReader& layer : reader.objects("layers")) network.layers.push_back(layer_from(layer, network));
   return network;
 }
 

@@ -14,10 +14,6 @@ constexpr std::size_t image_dimensions = 4;
 constexpr std::size_t alignment = 64;
 inline std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-inline const nasbench::Shape& shape_of(const ColdNetwork& network, int tensor) {
-  return network.tensors[static_cast<std::size_t>(tensor)];
-}
-
 /// Copies a tensor that lies as it does between layers, row by row, channels first, and the other way round. Only
 /// images lie otherwise: channels last.
 void to_channels_first(const nasbench::Shape& shape, const float* from, float* to);

@@ -23,9 +23,6 @@ void require_usable(std::size_t operators, const PerfCountOptions& options) {
   if (options.runs < 1) {
     throw InputError("counting wants at least one run of each operator, found " + std::to_string(options.runs));
   }
-  if (options.warmup_runs < 0) {
-    throw InputError("counting wants no or more warm-up runs, found " + std::to_string(options.warmup_runs));
-  }
   if (options.passes < 0 || static_cast<std::size_t>(options.passes) > options.events.size()) {
     throw InputError("counting wants 1 to " + std::to_string(options.events.size()) +
                      " passes, one event at least in each, or 0 to choose; found " + std::to_string(options.passes));
@@ -49,7 +46,7 @@ void count_pass(const std::vector<std::function<void()>>& operators, const PerfC
     if (!reason.empty()) findings.why_missing = reason;
   }
   for (std::size_t op = 0; op < operators.size(); ++op) {
-    for (int run = 0; run < options.warmup_runs; ++run) operators[op]();
+    operators[op]();  // to warm up
     group.start();
     for (int run = 0; run < options.runs; ++run) operators[op]();
     const std::vector<CountedValue> counted = group.stop();

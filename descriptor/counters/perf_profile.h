@@ -19,8 +19,6 @@ struct PerfCountOptions {
   /// Counted runs of each operator and pass, in one interval; the counts are divided by it. More even out the noise of
   /// an interval's ends, and take longer in proportion.
   int runs = 10;
-  /// Uncounted runs of each operator and pass: caches, thread pools, lazily compiled code. Too few count that work in.
-  int warmup_runs = 1;
   /// Counts in every thread of the process and not only in the calling one and those that it starts: runtimes keep
   /// pools of threads. Other threads should sleep meanwhile, and none may start or end between the operators' runs.
   bool running_threads = true;
@@ -31,7 +29,8 @@ struct PerfCountOptions {
 /// machine of several types, a process that may use one processor only is counted with that processor's counters.
 /// Conditions: "mode" (user), "passes", "runs", "threads" (of the process, or calling), "core_type" (core_types_of),
 /// "scaled_events" and "missing_events": those of which some operator's count is an estimate or missing,
-/// comma-separated or "none". Throws InputError on no operators, no events, less than one run, negative warm-up runs or
+/// comma-separated or "none". Before they are counted, the operators run once in each pass, so that caches, thread
+/// pools and lazily compiled code are ready. Throws InputError on no operators, no events, less than one run, negative
 /// passes and on more passes than events; Error with a diagnosis when nothing can be counted here or every value is
 /// missing.
 OperatorCounts count_by_perf_event(const std::vector<std::function<void()>>& operators,

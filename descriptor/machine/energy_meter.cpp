@@ -120,23 +120,8 @@ double power_mw(const EnergySensor& sensor) {
   return sensor.kind == EnergySensor::Kind::power ? value : value * number_in(sensor.voltage) / micro_per_milli;
 }
 
-}  // namespace
-
-EnergySensors find_energy_sensors(const fs::path& sys) {
-  EnergySensors found = rapl(sys);
-  if (!found.sensors.empty()) return found;
-  EnergySensors board = ina(sys);
-  if (board.sensors.empty()) board.reason = found.reason + "; " + board.reason;
-  return board;
-}
-
-std::uint64_t counted_uj(std::uint64_t begin, std::uint64_t end, std::uint64_t wraps_at) {
-  if (end >= begin) return end - begin;
-  return wraps_at > begin ? wraps_at - begin + end : 0;
-}
-
 /// The power of all sensors, added up over time (trapezoids) by a thread of its own.
-struct EnergyMeter::Sampling {
+struct Sampling {
   explicit Sampling(const std::vector<EnergySensor>& from) : sensors(from) {
     for (const EnergySensor& sensor : sensors) last_mw += power_mw(sensor);
     last = Clock::now();
@@ -178,37 +163,39 @@ struct EnergyMeter::Sampling {
   std::thread thread;
 };
 
-EnergyMeter::EnergyMeter(EnergySensors sensors) : sensors_(std::move(sensors)) {
-  if (sensors_.sensors.empty()) throw InputError("this machine does not tell its energy: " + sensors_.reason);
+}  // namespace
+
+EnergySensors find_energy_sensors(const fs::path& sys) {
+  EnergySensors found = rapl(sys);
+  if (!found.sensors.empty()) return found;
+  EnergySensors board = ina(sys);
+  if (board.sensors.empty()) board.reason = found.reason + "; " + board.reason;
+  return board;
 }
 
-EnergyMeter::~EnergyMeter() = default;
-
-void EnergyMeter::start() {
-  sampling_.reset();
-  begin_uj_.clear();
-  if (sensors_.sensors.front().kind != EnergySensor::Kind::counter) {
-    sampling_ = std::make_unique<Sampling>(sensors_.sensors);
-    return;
-  }
-  for (const EnergySensor& sensor : sensors_.sensors) {
-    begin_uj_.push_back(static_cast<std::uint64_t>(number_in(sensor.file)));
-  }
+std::uint64_t counted_uj(std::uint64_t begin, std::uint64_t end, std::uint64_t wraps_at) {
+  if (end >= begin) return end - begin;
+  return wraps_at > begin ? wraps_at - begin + end : 0;
 }
 
-double EnergyMeter::stop_mj() {
+double energy_mj(const std::vector<EnergySensor>& sensors, const std::function<void()>& use) {
   constexpr double uj_per_mj = 1000;
-  if (sampling_) {
-    sampling_->end();
-    if (!sampling_->failure) sampling_->add();  // up to this moment
-    if (sampling_->failure) std::rethrow_exception(sampling_->failure);
-    return sampling_->energy_mj;
+  if (sensors.front().kind != EnergySensor::Kind::counter) {
+    Sampling sampling(sensors);
+    use();
+    sampling.end();
+    if (!sampling.failure) sampling.add();  // up to this moment
+    if (sampling.failure) std::rethrow_exception(sampling.failure);
+    return sampling.energy_mj;
   }
+  std::vector<double> begin_uj;
+  for (const EnergySensor& sensor : sensors) begin_uj.push_back(number_in(sensor.file));
+  use();
   double energy_uj = 0;
-  for (std::size_t i = 0; i < begin_uj_.size(); ++i) {
-    const EnergySensor& sensor = sensors_.sensors[i];
-    energy_uj += static_cast<double>(
-        counted_uj(begin_uj_[i], static_cast<std::uint64_t>(number_in(sensor.file)), sensor.wraps_at));
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    energy_uj +=
+        static_cast<double>(counted_uj(static_cast<std::uint64_t>(begin_uj[i]),
+                                       static_cast<std::uint64_t>(number_in(sensors[i].file)), sensors[i].wraps_at));
   }
   return energy_uj / uj_per_mj;
 }

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,27 +35,9 @@ struct EnergySensors {
 ///   POM_5V_IN) where there is one, and all rails together otherwise.
 EnergySensors find_energy_sensors(const std::filesystem::path& sys = "/sys");
 
-/// Measures the energy between two moments. Sensors of power are read a hundred times a second in between, by a thread
-/// of its own.
-class EnergyMeter {
- public:
-  /// Throws InputError without sensors.
-  explicit EnergyMeter(EnergySensors sensors);
-  ~EnergyMeter();
-  EnergyMeter(const EnergyMeter&) = delete;
-  EnergyMeter& operator=(const EnergyMeter&) = delete;
-
-  void start();
-  /// The energy since start(), mJ. Throws FileError when a sensor can no longer be read.
-  double stop_mj();
-
- private:
-  struct Sampling;
-
-  EnergySensors sensors_;
-  std::vector<std::uint64_t> begin_uj_;
-  std::unique_ptr<Sampling> sampling_;
-};
+/// The energy while `use` runs, mJ, by one sensor at least. Sensors of power are read a hundred times a second
+/// meanwhile, by a thread of its own. Throws FileError when a sensor can no longer be read.
+double energy_mj(const std::vector<EnergySensor>& sensors, const std::function<void()>& use);
 
 /// What a counter counted from `begin` to `end`, µJ, when it begins again after `wraps_at` at most once.
 std::uint64_t counted_uj(std::uint64_t begin, std::uint64_t end, std::uint64_t wraps_at);

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <sstream>
 #include <vector>
 
@@ -24,41 +26,33 @@
 namespace tenshot::descriptor {
 namespace {
 
-class OpenFile {
- public:
-  explicit OpenFile(const std::filesystem::path& path) : path_(path), descriptor_(open(path.c_str(), O_RDONLY)) {
-    if (descriptor_ < 0) fail("cannot be opened");
-  }
-  ~OpenFile() { close(descriptor_); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
+[[noreturn]] void fail(const std::filesystem::path& file, const char* what) {
+  throw FileError(file.string() + ": " + what + " (" + std::strerror(errno) + ")");
+}
 
-  int descriptor() const { return descriptor_; }
+using OpenFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-  [[noreturn]] void fail(const char* what) const {
-    throw FileError(path_.string() + ": " + what + " (" + std::strerror(errno) + ")");
-  }
+OpenFile opened(const std::filesystem::path& file) {
+  OpenFile result(std::fopen(file.c_str(), "rb"), std::fclose);
+  if (result == nullptr) fail(file, "cannot be opened");
+  return result;
+}
 
- private:
-  const std::filesystem::path& path_;
-  int descriptor_;
-};
-
-CachedPages cached_pages(const OpenFile& file) {
+CachedPages cached_pages(const std::filesystem::path& file, int descriptor) {
   struct stat status {};
-  if (fstat(file.descriptor(), &status) != 0) file.fail("its size cannot be read");
+  if (fstat(descriptor, &status) != 0) fail(file, "its size cannot be read");
   const auto size = static_cast<std::size_t>(status.st_size), page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   CachedPages found;
   if (size == 0) return found;
-  void* mapped = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.descriptor(), 0);
-  if (mapped == MAP_FAILED) file.fail("cannot be mapped");
+  void* mapped = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  if (mapped == MAP_FAILED) fail(file, "cannot be mapped");
   found.pages = (size + page - 1) / page;
   std::vector<unsigned char> resident(found.pages);
   const bool known = mincore(mapped, size, resident.data()) == 0;
   const int error = errno;
   munmap(mapped, size);
   errno = error;
-  if (!known) file.fail("the system does not say whether its pages are in memory");
+  if (!known) fail(file, "the system does not say whether its pages are in memory");
   found.resident = static_cast<std::size_t>(
       std::count_if(resident.begin(), resident.end(), [](unsigned char state) { return (state & 1) != 0; }));
   return found;
@@ -78,13 +72,14 @@ bool keeps_heap = false;
 
 }  // namespace
 
-CachedPages cached_pages(const std::filesystem::path& file) { return cached_pages(OpenFile(file)); }
+CachedPages cached_pages(const std::filesystem::path& file) { return cached_pages(file, fileno(opened(file).get())); }
 
 CachedPages drop_from_page_cache(const std::filesystem::path& file) {
-  const OpenFile opened(file);
-  fsync(opened.descriptor());  // a page that is not on the disk yet is not dropped
-  posix_fadvise(opened.descriptor(), 0, 0, POSIX_FADV_DONTNEED);
-  return cached_pages(opened);
+  const OpenFile held = opened(file);
+  const int descriptor = fileno(held.get());
+  fsync(descriptor);  // a page that is not on the disk yet is not dropped
+  posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+  return cached_pages(file, descriptor);
 }
 
 std::uint64_t touch_free_memory(std::uint64_t bytes) {

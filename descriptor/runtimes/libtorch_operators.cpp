@@ -88,11 +88,8 @@ at::Tensor activation(const RunnableNode& own, const at::Tensor& x) {
   if (name == "clip") return at::clamp(x, a.alpha, a.beta);
   if (name == "leaky_relu") return at::leaky_relu(x, a.alpha);
   if (name == "elu") return at::elu(x, a.alpha);
-  if (name == "hard_sigmoid") {
-    if (is_usual_hard_sigmoid(own.node)) return at::hardsigmoid(x);
-    return at::clamp(at::add(at::mul(x, a.alpha), a.beta), 0, 1);
-  }
-  throw InputError(describe(own.node) + ": LibTorch's operators do not cover this function");
+  if (is_usual_hard_sigmoid(own.node)) return at::hardsigmoid(x);
+  return at::clamp(at::add(at::mul(x, a.alpha), a.beta), 0, 1);
 }
 
 /// An operation with one number, which is the left operand where `first`.

@@ -82,14 +82,10 @@ class NodeExpression {
       case OperatorKind::reduce: return reduce();
       case OperatorKind::opaque: break;
     }
-    refuse();
-  }
-
- private:
-  [[noreturn]] void refuse() const {
     throw InputError(describe(node_) + " is of a kind that TorchScript generation does not know");
   }
 
+ private:
   const std::string& x() const { return inputs_[0]; }
   std::string own(const char* name) const { return std::string("self.") + name + "_" + std::to_string(index_); }
   std::string bias() const { return s_.bias ? own("bias") : "None"; }
@@ -142,12 +138,10 @@ class NodeExpression {
 
   std::string activation() const {
     const std::string& name = s_.name;
-    const auto found = torch_functions().find(name);
-    if (found != torch_functions().end()) return call(found->second, {x()});
     if (name == "relu6") return call("hardtanh", {x(), "0.0", "6.0"});
     if (name == "clip") return call("clamp", {x(), real(a_.alpha), real(a_.beta)});
     if (name == "leaky_relu" || name == "elu") return call(name, {x(), real(a_.alpha)});
-    if (name != "hard_sigmoid") refuse();
+    if (name != "hard_sigmoid") return call(torch_functions().at(name), {x()});
     if (is_usual_hard_sigmoid(node_)) return call("hardsigmoid", {x()});
     return call("clamp", {x() + " * " + real(a_.alpha) + " + " + real(a_.beta), "0.0", "1.0"});
   }
@@ -163,7 +157,6 @@ class NodeExpression {
     if (number && s_.name == "maximum") return call("clamp_min", {x(), real(a_.alpha)});
     if (number && s_.name == "prelu") return call("leaky_relu", {x(), real(a_.alpha)});
     if (s_.name == "prelu") return call("where", {left + " > 0", left, left + " * " + right});
-    if (s_.name != "minimum" && s_.name != "maximum") refuse();
     return call(s_.name, {left, right});
   }
 
@@ -213,9 +206,7 @@ class NodeExpression {
   }
 
   std::string reduce() const {
-    const auto function = torch_reductions().find(s_.name);
-    if (function == torch_reductions().end()) refuse();
-    return call(function->second, {x(), list(a_.axes), descriptor::text(keeps_dimensions(node_))});
+    return call(torch_reductions().at(s_.name), {x(), list(a_.axes), descriptor::text(keeps_dimensions(node_))});
   }
 
   const nasbench::NetworkNode& node_;

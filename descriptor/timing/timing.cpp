@@ -84,10 +84,6 @@ class Turn {
         journal_(journal),
         done_(journal.found ? *journal.found : planned()),
         settled_(networks.size(), false) {
-    if (done_.run_times_ms.size() != networks.size() || done_.loop_ms.size() != networks.size()) {
-      throw InputError("the journal is of " + std::to_string(done_.run_times_ms.size()) + " networks, not of " +
-                       std::to_string(networks.size()));
-    }
     for (std::size_t n = 0; n < networks.size(); ++n) settle(n);
   }
 

@@ -103,8 +103,8 @@ struct TurnTimings {
 /// all, fewer where `minimum_runs` are precise enough; the first run of a network in a round only fills the caches and
 /// is not counted. In a round ten networks at a time are visited, between two looks at the sentinel: when either look
 /// found the machine disturbed, the visit is thrown away and made again after all others, as long as `watch` is
-/// patient. `go_on` is asked after each network of each visit; nothing is returned once it says no. Throws InputError
-/// as measure, on less than one round, and on a journal of other networks.
+/// patient. `go_on` is asked after each network of each visit; nothing is returned once it says no. `journal` is of as
+/// many networks. Throws InputError as measure, and on less than one round.
 TurnTimings measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,
                             const MachineWatch& watch, const std::function<bool()>& go_on,
                             const TurnJournal& journal = {});

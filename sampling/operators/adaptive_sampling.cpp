@@ -11,19 +11,18 @@
 namespace tenshot::sampling {
 namespace {
 
+constexpr double test_share = 0.2;  ///< of new configurations, that goes into the test set: against overfitting
+/// Factors of a configuration's channels, for those around it.
+constexpr double smallest_channels = 0.4, largest_channels = 1.2;
+
 class AdaptiveSampler {
  public:
   AdaptiveSampler(const KernelSpace& space, const MeasureKernels& measure, const TestLearner& learner,
                   const AdaptiveOptions& options)
       : space_(space), measure_(measure), learner_(learner), options_(options), rng_(options.seed) {}
 
-  AdaptiveSamples run(const std::vector<Configuration>& test_set) {
-    std::vector<Configuration> given;
-    for (const Configuration& configuration : test_set) {
-      if (seen_.insert(configuration).second) given.push_back(configuration);
-    }
-    measure_into(given, 1);
-    measure_into(drawn_from_prior(), options_.test_share);
+  AdaptiveSamples run() {
+    keep_measured(drawn_from_prior());
     if (samples_.training.latency_ms.empty() || samples_.test.latency_ms.empty()) {
       throw InputError(
           "adaptive sampling has no kernels to learn from or to test on: " + std::to_string(samples_.refused.size()) +
@@ -33,7 +32,7 @@ class AdaptiveSampler {
     for (std::size_t round = 0; round < options_.most_rounds && samples_.errors.back() > options_.threshold; ++round) {
       const std::vector<Configuration> around = drawn_around(errors);
       if (around.empty()) break;
-      measure_into(around, options_.test_share);
+      keep_measured(around);
       errors = test();
     }
     return std::move(samples_);
@@ -66,8 +65,8 @@ class AdaptiveSampler {
         Configuration configuration = samples_.test.configurations[i];
         for (std::size_t d = 0; d < configuration.size(); ++d) {
           if (!space_.fine[d]) continue;
-          const int least = std::max(1, static_cast<int>(std::floor(options_.smallest_channels * configuration[d])));
-          const int most = std::max(least, static_cast<int>(std::floor(options_.largest_channels * configuration[d])));
+          const int least = std::max(1, static_cast<int>(std::floor(smallest_channels * configuration[d])));
+          const int most = std::max(least, static_cast<int>(std::floor(largest_channels * configuration[d])));
           configuration[d] = least + static_cast<int>(rng_.below(static_cast<std::uint64_t>(most - least) + 1));
         }
         if (is_new(configuration)) drawn.push_back(configuration);
@@ -76,13 +75,8 @@ class AdaptiveSampler {
     return drawn;
   }
 
-  void measure_into(const std::vector<Configuration>& configurations, double test_share) {
-    if (configurations.empty()) return;
+  void keep_measured(const std::vector<Configuration>& configurations) {
     const std::vector<double> latency_ms = measure_(configurations);
-    if (latency_ms.size() != configurations.size()) {
-      throw InputError(std::to_string(configurations.size()) + " kernels were to be measured, " +
-                       std::to_string(latency_ms.size()) + " latencies came back");
-    }
     for (std::size_t i = 0; i < configurations.size(); ++i) {
       if (!(latency_ms[i] > 0)) {
         samples_.refused.push_back(configurations[i]);
@@ -96,10 +90,6 @@ class AdaptiveSampler {
 
   std::vector<double> test() {
     std::vector<double> errors = learner_(samples_.training, samples_.test);
-    if (errors.size() != samples_.test.latency_ms.size()) {
-      throw InputError("a learner gave " + std::to_string(errors.size()) + " errors of " +
-                       std::to_string(samples_.test.latency_ms.size()) + " kernels");
-    }
     const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
     samples_.errors.push_back(sum / static_cast<double>(errors.size()));
     return errors;
@@ -114,28 +104,15 @@ class AdaptiveSampler {
   AdaptiveSamples samples_;
 };
 
-void require_sound(const KernelSpace& space) {
-  const std::size_t count = space.dimensions.size();
-  const bool values = std::all_of(space.prior.begin(), space.prior.end(), [](const auto& of) { return !of.empty(); });
-  if (count == 0 || space.prior.size() != count || space.fine.size() != count || !values) {
-    throw InputError("a space of kernels needs values of each of its dimensions");
-  }
-}
-
 }  // namespace
 
-AdaptiveSamples sample_adaptively(const KernelSpace& space, const std::vector<Configuration>& test_set,
-                                  const MeasureKernels& measure, const TestLearner& learner,
+AdaptiveSamples sample_adaptively(const KernelSpace& space, const MeasureKernels& measure, const TestLearner& learner,
                                   const AdaptiveOptions& options) {
-  require_sound(space);
-  const bool share = options.test_share > 0 && options.test_share < 1;
-  const bool channels = options.smallest_channels > 0 && options.largest_channels >= options.smallest_channels;
-  if (!share || !channels || options.initial < 2) {
-    throw InputError(
-        "adaptive sampling needs at least two kernels, a share of tests between 0 and 1, and a range of "
-        "channels over 0");
+  if (std::any_of(space.prior.begin(), space.prior.end(), [](const auto& values) { return values.empty(); })) {
+    throw InputError("a space of kernels needs values of each of its dimensions");
   }
-  return AdaptiveSampler(space, measure, learner, options).run(test_set);
+  if (options.initial < 2) throw InputError("adaptive sampling needs at least two kernels");
+  return AdaptiveSampler(space, measure, learner, options).run();
 }
 
 }  // namespace tenshot::sampling

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace tenshot::sampling {
@@ -14,7 +13,6 @@ using Configuration = std::vector<int>;
 
 /// What kernels may look like. Zhang et al. (MobiSys 2021, §5.2) take it from the networks of a model zoo.
 struct KernelSpace {
-  std::vector<std::string> dimensions;
   /// [dimension] values as often as the zoo has them: the prior distribution P. Dimensions are drawn independently.
   std::vector<std::vector<int>> prior;
   /// [dimension] whether fine-grained sampling draws it anew (channels), or keeps it (all else).
@@ -25,12 +23,9 @@ struct KernelSpace {
 
 /// The options of Algorithm 2.
 struct AdaptiveOptions {
-  std::size_t initial = 10'000;  ///< N, drawn from the prior: more cover more of it
-  std::size_t around = 10;       ///< M, drawn around each configuration with a large error
-  double threshold = 0.1;        ///< e: done once the mean relative error on the test set is no larger
-  double smallest_channels = 0.4,
-         largest_channels = 1.2;       ///< factors of a configuration's channels, for those around it
-  double test_share = 0.2;             ///< share of new configurations that go into the test set: against overfitting
+  std::size_t initial = 10'000;        ///< N, drawn from the prior: more cover more of it
+  std::size_t around = 10;             ///< M, drawn around each configuration with a large error
+  double threshold = 0.1;              ///< e: done once the mean relative error on the test set is no larger
   std::size_t most_rounds = 20;        ///< rounds of fine-grained sampling
   std::size_t most_kernels = 100'000;  ///< measured in all
   std::uint64_t seed = 1;
@@ -56,11 +51,9 @@ struct AdaptiveSamples {
 
 /// Adaptive data sampling (Zhang et al., MobiSys 2021, Algorithm 2): N configurations of the prior; then, as long as
 /// the error is over the threshold, M around each configuration of the test set whose error is. No configuration is
-/// measured twice. `test_set` is measured first and tested on from the beginning (T_D); it may be empty. The same seed
-/// and measurements give the same samples. Throws InputError on options out of range, or where no kernel could be
-/// measured.
-AdaptiveSamples sample_adaptively(const KernelSpace& space, const std::vector<Configuration>& test_set,
-                                  const MeasureKernels& measure, const TestLearner& learner,
+/// measured twice. The same seed and measurements give the same samples. Throws InputError on options out of range, or
+/// where no kernel could be measured.
+AdaptiveSamples sample_adaptively(const KernelSpace& space, const MeasureKernels& measure, const TestLearner& learner,
                                   const AdaptiveOptions& options);
 
 }  // namespace tenshot::sampling

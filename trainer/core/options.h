@@ -3,7 +3,6 @@
 #include <functional>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
-#include <string>
 
 #include "trainer/core/predictor.h"
 #include "trainer/networks/feed_forward.h"

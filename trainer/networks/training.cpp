@@ -14,7 +14,6 @@ namespace {
 
 /// One pass over the shuffled samples; returns the mean loss.
 double train_epoch(RegressionNetwork& network, const TrainingSet& set, const FitOptions& options, int epoch) {
-  constexpr double pi = 3.14159265358979323846;
   const auto width = static_cast<std::size_t>(set.width);
   std::vector<int> order = numbers_below<int>(static_cast<std::size_t>(set.rows()));
   Rng rng(options.seed, static_cast<std::uint64_t>(epoch));
@@ -35,7 +34,7 @@ double train_epoch(RegressionNetwork& network, const TrainingSet& set, const Fit
       batch.units.push_back(set.units[sample]);
     }
     const double progress = (epoch + static_cast<double>(b) / batches) / options.epochs;
-    const double rate = options.learning_rate * 0.5 * (1 + std::cos(pi * progress));
+    const double rate = options.learning_rate * 0.5 * (1 + std::cos(M_PI * progress));
     loss_sum += batch.rows() * network.train_step(batch, rate, options.weight_decay);
   }
   return loss_sum / set.rows();

@@ -172,10 +172,8 @@ void add_intervals(Page& page, const Device& device) {
     const Predictions found = device.predictor.predict(device.others.architectures, asked / 100.0);
     line.marks.push_back({static_cast<double>(asked), 100 * evaluate(found, device.others.latency_ms).coverage});
   }
-  page.figure(
-      "Do the intervals hold?",
-      {"intervals", calibration_plot({line}, "Share of intervals that held against the share that was asked for"),
-       "On the dashed line they hold as often as they say"});
+  page.figure("Do the intervals hold?",
+              {"intervals", calibration_plot({line}), "On the dashed line they hold as often as they say"});
 }
 
 Page device_report(const fs::path& file, const DeviceReportOptions& options) {

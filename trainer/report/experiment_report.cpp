@@ -267,9 +267,7 @@ void add_calibration(Page& page, const json& results) {
   std::string caption = "Mean over targets and trials; on the dashed line they hold as often as they say";
   const auto method_of = [](const json& variant) { return variant.at("method"); };
   const std::vector<Series> series = best_lines(results, lines, method_of, caption);
-  page.figure("Do the intervals hold?",
-              {"intervals",
-               calibration_plot(series, "Share of intervals that held against the share that was asked for"), caption});
+  page.figure("Do the intervals hold?", {"intervals", calibration_plot(series), caption});
 }
 
 void add_similarity(Page& page, const json& results) {

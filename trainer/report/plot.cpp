@@ -364,12 +364,12 @@ std::string error_distribution_plot(const std::vector<Series>& series, const std
   return line_plot(shares, axes, alternative_text);
 }
 
-std::string calibration_plot(const std::vector<Series>& series, const std::string& alternative_text) {
+std::string calibration_plot(const std::vector<Series>& series) {
   Span asked, held;
   add(series, asked, held);
   Axes axes{"intervals asked to hold, percent", "intervals that held, percent"};
   axes.y_range = {std::min(40.0, 10 * std::floor(held.low() / 10)), 100};
-  return line_plot(series, axes, alternative_text, true);
+  return line_plot(series, axes, "Share of intervals that held against the share that was asked for", true);
 }
 
 }  // namespace tenshot::trainer::report

@@ -70,6 +70,6 @@ std::string front_plot(const std::vector<Mark>& networks, const std::vector<Mark
 /// series of predicted (y) and measured (x) values.
 std::string error_distribution_plot(const std::vector<Series>& series, const std::string& alternative_text);
 /// How often intervals held against how often they were asked to.
-std::string calibration_plot(const std::vector<Series>& series, const std::string& alternative_text);
+std::string calibration_plot(const std::vector<Series>& series);
 
 }  // namespace tenshot::trainer::report

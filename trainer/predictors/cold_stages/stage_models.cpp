@@ -38,8 +38,8 @@ nasbench::OperatorSpecification specification_of(const ColdNetwork& network, con
   specification.dilation = layer.dilation;
   specification.groups = layer.groups;
   specification.bias = layer.has_weights();
-  for (const int input : layer.inputs) specification.inputs.push_back(network.tensors[static_cast<std::size_t>(input)]);
-  specification.output = network.tensors[static_cast<std::size_t>(layer.output)];
+  for (const int input : layer.inputs) specification.inputs.push_back(shape_of(network, input));
+  specification.output = shape_of(network, layer.output);
   return specification;
 }
 

@@ -17,15 +17,6 @@ constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 /// Whether costs are counted apart by some structures only: what joins operations.
 bool optional(const StructureFeature& feature) { return feature.spread.has_value(); }
 
-/// Sum of what is known of the costs that every structure counts.
-double cost_of_operations(const Eigen::VectorXd& costs, const StructureModel& model) {
-  double sum = 0;
-  for (std::size_t f = 0; f < model.features().size(); ++f) {
-    if (!std::isnan(costs[f]) && !optional(model.features()[f])) sum += costs[f];
-  }
-  return sum;
-}
-
 /// Whether `measured` has every operation of `expected` once and nothing else; resolutions follow the device's.
 template <class Measured, class Expected>
 bool are_those(const std::vector<Measured>& measured, const std::vector<Expected>& expected) {
@@ -39,6 +30,14 @@ bool are_those(const std::vector<Measured>& measured, const std::vector<Expected
 
 DescriptorKind described_kind(std::string_view name) {
   return descriptor_kind(name, {DescriptorKind::in_network, DescriptorKind::latency, DescriptorKind::inferred});
+}
+
+double cost_of_operations(const Eigen::VectorXd& costs, const StructureModel& model) {
+  double sum = 0;
+  for (std::size_t f = 0; f < model.features().size(); ++f) {
+    if (!std::isnan(costs[f]) && !optional(model.features()[f])) sum += costs[f];
+  }
+  return sum;
 }
 
 Eigen::VectorXd described_costs_ms(const HardwareDescriptor& descriptor, const StructureModel& model,

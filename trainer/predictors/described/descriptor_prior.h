@@ -49,6 +49,8 @@ constexpr double smallest_share = 1e-3;
 /// The cost of one unit of each feature, ms, as that kind of the descriptor's entries says it; NaN where they do not.
 Eigen::VectorXd described_costs_ms(const datasets::HardwareDescriptor& descriptor,
                                    const nasbench::StructureModel& model, DescriptorKind kind);
+/// Sum of what is known of the costs that every structure counts.
+double cost_of_operations(const Eigen::VectorXd& costs, const nasbench::StructureModel& model);
 
 /// Whether that kind of entries has every operation once, and costs of those that every structure counts.
 bool says_something(const datasets::HardwareDescriptor& descriptor, const nasbench::StructureModel& model,

@@ -225,7 +225,7 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
     std::vector<MetaTask> tasks;
     for (int d = 0; d < settings.devices_per_episode; ++d) tasks.push_back(source.draw(rng));
     const double phase = static_cast<double>(state.done) / settings.episodes;
-    const double rate = settings.learning_rate * 0.5 * (1 + std::cos(phase * std::acos(-1.0)));
+    const double rate = settings.learning_rate * 0.5 * (1 + std::cos(M_PI * phase));
     state.loss = network->meta_step(tasks, settings.inner_steps, rate);
     ++state.done;
     if (state.done == settings.episodes || state.done % episodes_between_saves == 0) {

@@ -4,11 +4,9 @@
 #include <cmath>
 #include <set>
 
-#include "nasbench/kernels/kernel_network.h"
 #include "nasbench/kernels/kernel_search.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
-#include "trainer/predictors/kernels/learners.h"
 
 namespace tenshot::trainer::kernels {
 namespace {

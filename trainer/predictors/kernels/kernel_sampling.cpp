@@ -10,16 +10,14 @@ using nasbench::KernelSizes;
 using sampling::Configuration;
 
 struct Dimension {
-  const char* name;
   int KernelSizes::*size;
   bool channels;  ///< fine-grained sampling draws it anew
 };
 
 std::vector<Dimension> dimensions_of(const std::string& type) {
   const std::string first = type.substr(0, type.find("++"));
-  const Dimension image{"image", &KernelSizes::image, false}, inputs{"inputs", &KernelSizes::inputs, true},
-      outputs{"outputs", &KernelSizes::outputs, true}, window{"window", &KernelSizes::window, false},
-      stride{"stride", &KernelSizes::stride, false};
+  const Dimension image{&KernelSizes::image, false}, inputs{&KernelSizes::inputs, true},
+      outputs{&KernelSizes::outputs, true}, window{&KernelSizes::window, false}, stride{&KernelSizes::stride, false};
   if (first == "linear") return {inputs, outputs};
   if (first == "convolution") return {image, window, stride, inputs, outputs};
   if (first == "concatenate") return {image, inputs, outputs};
@@ -49,7 +47,6 @@ sampling::AdaptiveSamples sample_kernels(const std::string& type, const std::vec
   const std::vector<Dimension> dimensions = dimensions_of(type);
   sampling::KernelSpace space;
   for (const Dimension& dimension : dimensions) {
-    space.dimensions.emplace_back(dimension.name);
     space.fine.push_back(dimension.channels);
     std::vector<int>& values = space.prior.emplace_back();
     for (const KernelSizes& sizes : zoo) values.push_back(sizes.*dimension.size);
@@ -83,7 +80,7 @@ sampling::AdaptiveSamples sample_kernels(const std::string& type, const std::vec
     }
     return errors;
   };
-  return sampling::sample_adaptively(space, {}, measure_all, errors_of_forest, options);
+  return sampling::sample_adaptively(space, measure_all, errors_of_forest, options);
 }
 
 }  // namespace tenshot::trainer::kernels

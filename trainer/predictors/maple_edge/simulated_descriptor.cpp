@@ -29,11 +29,7 @@ DescriptorKind entries_of(DescriptorKind kind) {
 std::vector<double> described_shares(const HardwareDescriptor& descriptor, const StructureModel& model,
                                      DescriptorKind kind) {
   const Eigen::VectorXd costs = structured::described_costs_ms(descriptor, model, kind);
-  double sum = 0;
-  for (std::size_t f = 0; f < model.features().size(); ++f) {
-    const double cost = costs[static_cast<Eigen::Index>(f)];
-    if (!std::isnan(cost) && !model.features()[f].spread) sum += cost;
-  }
+  const double sum = structured::cost_of_operations(costs, model);
   std::vector<double> shares;
   for (const double cost : costs) {
     shares.push_back(std::isnan(cost) ? nothing : std::log(std::max(cost / sum, 10 * structured::smallest_share)));

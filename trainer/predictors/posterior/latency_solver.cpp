@@ -10,7 +10,6 @@ namespace tenshot::trainer {
 namespace {
 
 constexpr double prior_spread = 0.2;  ///< of log latency under a library entry, roughly
-constexpr double pi = 3.14159265358979323846;
 constexpr double smallest_density = 1e-300;
 
 }  // namespace
@@ -23,13 +22,13 @@ MeasurementErrors::MeasurementErrors(const MixtureOptions& options, const Eigen:
       slow_share_(options.slow_share),
       gross_share_(options.gross_share),
       gross_precision_(1 / (options.gross_spread * options.gross_spread)),
-      gross_density_(gross_share_ / (options.gross_spread * std::sqrt(2 * pi))),
-      usual_density_((1 - gross_share_) / std::sqrt(2 * pi)),
+      gross_density_(gross_share_ / (options.gross_spread * std::sqrt(2 * M_PI))),
+      usual_density_((1 - gross_share_) / std::sqrt(2 * M_PI)),
       own_variance_(own_variance),
       slow_step_(slow_step) {
   if (nu_ > 0) {
     usual_density_ =
-        (1 - gross_share_) * std::exp(std::lgamma((nu_ + 1) / 2) - std::lgamma(nu_ / 2)) / std::sqrt(nu_ * pi);
+        (1 - gross_share_) * std::exp(std::lgamma((nu_ + 1) / 2) - std::lgamma(nu_ / 2)) / std::sqrt(nu_ * M_PI);
   }
 }
 
@@ -83,7 +82,7 @@ double MeasurementErrors::corrected(double gaussian) const {
   for (Eigen::Index i = 0; i < error.size(); ++i) {
     const double from_shift = error[i] - shift[i];
     gaussian += std::log(view_at(error[i], own_variance_[i], slow_step_).density) +
-                0.5 * (std::log(2 * pi * variance[i]) + from_shift * from_shift / variance[i]);
+                0.5 * (std::log(2 * M_PI * variance[i]) + from_shift * from_shift / variance[i]);
   }
   return gaussian;
 }
@@ -161,7 +160,7 @@ double log_evidence(const Eigen::LLT<Eigen::MatrixXd>& factor, const Eigen::Vect
                     const Eigen::VectorXd& weights, const MeasurementErrors& errors) {
   const double log_determinant = 2 * factor.matrixLLT().diagonal().array().log().sum();
   const auto n = static_cast<double>(target.size());
-  return errors.corrected(-0.5 * (target.dot(weights) + log_determinant + n * std::log(2 * pi)));
+  return errors.corrected(-0.5 * (target.dot(weights) + log_determinant + n * std::log(2 * M_PI)));
 }
 
 }  // namespace tenshot::trainer

@@ -24,8 +24,7 @@ constexpr std::size_t fits_refined = 12;  ///< that enter a further selection
 constexpr std::size_t fits_alike = 2;     ///< of one structure, and later of one noise, from other entries
 constexpr int path_rounds = 2;
 
-constexpr double start_spread = 0.05;  ///< of log latency about the costs that a solution starts from
-constexpr double pi = 3.14159265358979323846;
+constexpr double start_spread = 0.05;       ///< of log latency about the costs that a solution starts from
 constexpr double least_unexplained = 1e-6;  ///< below it, an anchor would repeat what the others say
 
 double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& factor) {
@@ -209,7 +208,7 @@ void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, Spars
   for (Eigen::Index i = 0; i < n; ++i) log_noise += std::log(errors.variance[i] + independent[i]);
   fit.log_evidence = errors.corrected(0) -
                      0.5 * (target.dot(weights) + log_determinant(fit.precision.selfadjointView<Eigen::Lower>().llt()) +
-                            log_determinant_prior + log_noise + static_cast<double>(n) * std::log(2 * pi));
+                            log_determinant_prior + log_noise + static_cast<double>(n) * std::log(2 * M_PI));
 }
 
 StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,

@@ -7,7 +7,6 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
 #include "trainer/core/adaptation.h"
-#include "trainer/predictors/posterior/mixture.h"
 #include "trainer/predictors/structured/hypotheses.h"
 
 namespace tenshot::trainer::structured {

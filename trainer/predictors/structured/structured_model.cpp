@@ -11,7 +11,6 @@
 #include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/structured/explanation.h"
 #include "trainer/predictors/structured/library_fit.h"
-#include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer {
