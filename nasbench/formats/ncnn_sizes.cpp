@@ -25,7 +25,6 @@ void padding(LayerReader& layer) {
   set(rank - 1, layer.whole(2, 0), layer.whole(3, 0));
   if (rank > 2) set(rank - 2, layer.whole(0, 0), layer.whole(1, 0));
   if (rank > 3) set(rank - 3, layer.whole(7, 0), layer.whole(8, 0));  // channels, or the depth of a volume
-  require_tensor_size(shape);
   node.outputs[0].shape = shape;
   append(layer, std::move(node));
 }
@@ -48,7 +47,6 @@ void resize(LayerReader& layer) {
   if (layer.size() > 1 && layer.shape(1).size() < rank) throw FormatError("its second input has no size of an image");
   shape[rank - 1] = extent(rank - 1, layer.whole(4, 0), layer.real(2, 1));
   if (rank > 3) shape[rank - 2] = extent(rank - 2, layer.whole(3, 0), layer.real(1, 1));
-  require_tensor_size(shape);
   NetworkNode node = layer.node(OperatorKind::resize, shape);
   node.inputs = {image};
   node.operation.constants.clear();
