@@ -137,8 +137,9 @@ class NcnnReader {
       for (const TensorType& output : node.outputs) require_tensor_size(output.shape);
       require_countable(node.operation);
       const std::int64_t key = file.type == "Gemm" || file.type == "MultiHeadAttention" ? 18 : 8;
-      const int scales = parameter_count(node.operation) > 0 ? layer.whole(key, 0) : 0;  // of int8, or fewer bits
-      if (scales >= 400) node.operation.weight_bits = scales / 100;                      // it multiplies floats
+      const bool weighs = node.operation.kind != OperatorKind::add && parameter_count(node.operation) > 0;
+      const int scales = weighs ? layer.whole(key, 0) : 0;           // of int8, or fewer bits
+      if (scales >= 400) node.operation.weight_bits = scales / 100;  // it multiplies floats
       if (scales != 0 && scales < 400) node.operation.type = ElementType::int8;
     }
     std::vector<Blob> given = layer.take();

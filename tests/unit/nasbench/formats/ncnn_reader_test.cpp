@@ -228,6 +228,14 @@ TEST(NcnnReader, ExpressionsOfSizes_AreRefusedByTheirParameter) {
             Lines{"activation relu6 1x4x8x6 -> 1x4x8x6 float32"});
 }
 
+TEST(NcnnReader, LongNames_AreToldApart) {
+  const std::string name(600, 'n');
+  EXPECT_EQ(
+      operators_of(
+          "Split s 1 2 x " + name + "a " + name + "b\nReLU r 1 1 " + name + "a p\nSigmoid t 1 1 " + name + "b q", 3),
+      (Lines{"activation relu 1x4x8x6 -> 1x4x8x6 float32", "activation sigmoid 1x4x8x6 -> 1x4x8x6 float32"}));
+}
+
 TEST(NcnnReader, LayersOfLaterReleases_HaveTheirShapes) {
   EXPECT_EQ(operators_of("GLU g 1 1 x y 0=0", 1), Lines{"opaque GLU 1x4x8x6 -> 1x2x8x6 float32"});
   EXPECT_EQ(operators_of("Tile t 1 1 x y -23302=3,1,2,3", 1), Lines{"opaque Tile 1x4x8x6 -> 1x4x16x18 float32"});
