@@ -70,10 +70,12 @@ bool read_parameter(std::string_view word, NcnnLayer& layer) {
   if (!key) return false;
   const bool is_array = *key <= array_key;
   std::vector<double> numbers;
-  for (const std::string& part : parts_between(std::string(word.substr(equals + 1)), ",")) {
+  std::string value(word.substr(equals + 1));
+  value.erase(std::remove(value.begin(), value.end(), '"'), value.end());  // pnnx quotes texts
+  for (const std::string& part : parts_between(value, ",")) {
     const std::optional<double> number = parse_number(part);
     numbers.push_back(number.value_or(0));
-    if (!number && !is_array) layer.expression = *key;
+    if (!number && !is_array) layer.expressions[*key] = value;
   }
   if (is_array && !numbers.empty()) numbers.erase(numbers.begin());  // how many follow
   layer.parameters[is_array ? array_key - *key : *key] = std::move(numbers);

@@ -89,22 +89,41 @@ void gemm(LayerReader& layer) {
   layer.give(layer.whole(14, 0) != 0 ? swapped(layer, result) : result);
 }
 
+/// Gives a product without the row or the column that a vector was made a matrix by.
+static void give_without(LayerReader& layer, const Source& product, bool row, bool column) {
+  Shape shape = layer.builder().type(product).shape;
+  if (column) shape.pop_back();
+  if (row) shape.erase(shape.end() - (column ? 1 : 2));
+  if (shape.size() < 2) shape.push_back(1);
+  layer.give(layer.builder().reshape(layer.name() + "_vector", product, shape));
+}
+
 void matrix_product(LayerReader& layer) {
-  if (layer.size() > 1 && layer.is_constant(0) && !layer.is_constant(1)) {
-    const Shape& weights = layer.shape(0);
-    Shape shape = layer.shape(1);
-    if (weights.size() < 3 || shape.size() < weights.size()) throw FormatError("its factors are no matrices");
-    if (layer.whole(0, 0) != 0) std::swap(shape.back(), shape[shape.size() - 2]);
-    shape[shape.size() - 2] = weights[weights.size() - 2];
+  const bool transposed = layer.whole(0, 0) != 0;
+  const Shape &left = layer.shape(0), &right = layer.shape(1);
+  const bool row = left.size() == 2, column = right.size() == 2;  // a vector
+  if (layer.is_constant(0) && !layer.is_constant(1)) {
+    if (row) {
+      const Source x = factor(layer, 1, !transposed && !column);
+      return give_without(layer, weighed(layer, x, left[1], 1), false, true);
+    }
+    const std::int64_t rows = left[left.size() - 2];
+    if (column) return layer.give(weighed(layer, layer.source(1), left.back(), rows));
+    Shape shape = right;
+    if (shape.size() < left.size()) throw FormatError("its factors are no matrices");
+    if (transposed) std::swap(shape.back(), shape[shape.size() - 2]);
+    shape[shape.size() - 2] = rows;
     return layer.give_opaque("MatMul", shape);
   }
-  if (layer.size() > 1 && layer.is_constant(1)) {
-    const Shape& weights = layer.shape(1);
-    const bool transposed = layer.whole(0, 0) != 0;
-    if (weights.size() < 3) reject({"its weights are no matrix, found ", weights});
-    return layer.give(weighed(layer, layer.source(), 0, weights[weights.size() - (transposed ? 2 : 1)], false));
+  if (layer.is_constant(1)) {
+    if (column) return give_without(layer, weighed(layer, layer.source(), right[1], 1), false, true);
+    return layer.give(weighed(layer, layer.source(), right[right.size() - (transposed ? 1 : 2)],
+                              right[right.size() - (transposed ? 2 : 1)]));
   }
-  layer.give(layer.builder().matrix_product(layer.name(), layer.source(0), factor(layer, 1, layer.whole(0, 0) != 0)));
+  Source a = layer.source(0), b = column ? layer.source(1) : factor(layer, 1, transposed);
+  if (row) a = layer.builder().reshape(layer.name() + "_row", a, {1, 1, left[1]});
+  if (column) b = layer.builder().reshape(layer.name() + "_column", b, {1, right[1], 1});
+  give_without(layer, layer.builder().matrix_product(layer.name(), a, b), row, column);
 }
 
 /// The equation is an array of its characters, with letters i to l for dimensions without the batch, which computed

@@ -213,6 +213,29 @@ TEST(NcnnLayers, AGemm_AddsAComputedTensor) {
             "add 1x8x10 -> 1x8x10 constant 8x10 float32");
 }
 
+TEST(NcnnLayers, AVector_IsAFactorOfAProduct) {
+  const auto shape_and_products = [](const std::string& left, const std::string& right, const std::string& kind) {
+    const Network network = network_of(left, {kind + " b 0 1 b " + right, "MatMul m 2 1 x b y"});
+    return std::pair(tensor_type(network, network.outputs.at(0)).shape, multiply_adds(network));
+  };
+  for (const char* kind : {"Input", "MemoryData"}) {
+    EXPECT_EQ(shape_and_products("0=6", "0=6", kind), std::pair(Shape{1, 1}, std::int64_t{6})) << kind;
+    EXPECT_EQ(shape_and_products("0=6", "0=5 1=6", kind), std::pair(Shape{1, 5}, std::int64_t{30})) << kind;
+    EXPECT_EQ(shape_and_products("0=6 1=8", "0=6", kind), std::pair(Shape{1, 8}, std::int64_t{48})) << kind;
+    EXPECT_EQ(shape_and_products(image, "0=6", kind), std::pair(Shape{1, 4, 8}, std::int64_t{192})) << kind;
+  }
+  EXPECT_EQ(shape_and_products("0=6", "0=5 1=6 2=3", "Input"), std::pair(Shape{1, 3, 5}, std::int64_t{90}));
+  const auto after = [](const std::string& weights, const std::string& transposed) {
+    const Network network =
+        network_of("0=6 1=8", {"MemoryData w 0 1 w " + weights, "MatMul m 2 1 w x y 0=" + transposed});
+    return std::pair(tensor_type(network, network.outputs.at(0)).shape, parameter_count(network));
+  };
+  EXPECT_EQ(after("0=8", "0"), std::pair(Shape{1, 6}, std::int64_t{8}));
+  EXPECT_EQ(after("0=6", "1"), std::pair(Shape{1, 8}, std::int64_t{6}));
+  EXPECT_EQ(lines(network_of("0=6", {"MemoryData w 0 1 w 0=6 1=5", "MatMul m 2 1 w x y"})),
+            Lines{"linear 1x6 -> 1x5 float32"});
+}
+
 TEST(NcnnLayers, AnAdaptivePool_MayGiveALargerImage) {
   EXPECT_EQ(lines(network_of(image, {"Pooling p 1 1 x y 0=1 7=1 8=7 18=4"})),
             Lines{"opaque AveragePool 1x4x8x6 -> 1x4x4x7 float32"});
