@@ -35,55 +35,10 @@ double number_of(const json& value, const std::string& place, const std::string&
   return value.get<double>();
 }
 
-/// The fields of a line, without the blanks around them.
-std::vector<std::string> fields_of(std::string_view line) {
-  std::vector<std::string> fields;
-  for (const std::string_view field : split(line, ',')) fields.emplace_back(trimmed(field));
-  return fields;
-}
-
 /// "cpu_core/cycles/u" and "cycles:u" are "cycles".
 std::string plain_event(std::string_view field) {
-  const std::size_t slash = field.find('/');
-  if (slash != std::string_view::npos) {
-    field.remove_prefix(slash + 1);
-    return std::string(field.substr(0, field.find('/')));
-  }
-  return std::string(field.substr(0, field.find(':')));
-}
-
-bool is_event(std::string_view field) {
-  const bool starts = !field.empty() && ((field[0] >= 'a' && field[0] <= 'z') || (field[0] >= 'A' && field[0] <= 'Z'));
-  return starts && field != "msec" && field != "ns" && field != "nan";
-}
-
-bool is_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// The fields [begin, end) as one number: one field, or two around a decimal comma.
-std::optional<double> number_of(const std::vector<std::string>& fields, std::size_t begin, std::size_t end) {
-  if (end - begin == 1) return parse_number(fields[begin]);
-  if (end - begin == 2 && is_digits(fields[begin + 1])) return parse_number(fields[begin] + "." + fields[begin + 1]);
-  return std::nullopt;
-}
-
-/// The share of time, which follows the event and the time it ran: "99.87", "100.00" or, with a comma, "99","87".
-double percent_of(const std::vector<std::string>& fields, std::size_t event) {
-  const std::size_t at = event + 2;
-  if (at >= fields.size()) return 100;
-  const bool comma =
-      is_digits(fields[at]) && at + 1 < fields.size() && fields[at + 1].size() == 2 && is_digits(fields[at + 1]);
-  const std::optional<double> percent = number_of(fields, at, at + (comma ? 2 : 1));
-  return percent && *percent >= 0 && *percent <= 100 ? *percent : 100;
-}
-
-void add(std::map<std::string, PerfStatCount>& counts, const std::string& event, const PerfStatCount& more) {
-  const auto [place, is_new] = counts.emplace(event, more);
-  if (is_new) return;
-  PerfStatCount& sum = place->second;  // the same event of another core type
-  if (more.count) sum.count = sum.count.value_or(0) + *more.count;
-  sum.running_percent = std::min(sum.running_percent, more.running_percent);
+  const std::vector<std::string_view> parts = split(field, '/');
+  return std::string(split(parts.size() > 1 ? parts[1] : field, ':').front());
 }
 
 bool is_like(double clock, double level, bool fixed) {
@@ -92,6 +47,12 @@ bool is_like(double clock, double level, bool fixed) {
 }
 
 }  // namespace
+
+std::vector<std::string> fields_of(std::string_view line, char separator) {
+  std::vector<std::string> fields;
+  for (const std::string_view field : split(line, separator)) fields.emplace_back(trimmed(field));
+  return fields;
+}
 
 std::vector<double> times_from_json(std::string_view text, const std::string& file, double warmup_ms) {
   const json object = parse_json(text, file);
@@ -146,16 +107,18 @@ std::map<std::string, PerfStatCount> parse_perf_stat(std::string_view text) {
   for (const std::string_view whole : split(text, '\n')) {
     const std::string_view line = trimmed(whole);
     if (line.empty() || line[0] == '#') continue;
-    const std::vector<std::string> fields = fields_of(line);
-    // value, unit (often empty), event: a decimal comma in the value moves the event one field on.
-    const auto event = std::find_if(fields.begin() + 1, fields.end(), is_event);
-    const auto at = static_cast<std::size_t>(event - fields.begin());
-    if (event == fields.end() || at < 2 || at > 3) continue;
+    const std::vector<std::string> fields = fields_of(line, ',');  // value, unit, event, time, share of time, …
+    if (fields.size() < 4 || fields[2].empty()) continue;
     PerfStatCount count;
-    count.running_percent = percent_of(fields, at);
-    count.count = number_of(fields, 0, at - 1);  // no number: "<not supported>", "<not counted>"
+    const std::optional<double> percent = fields.size() > 4 ? parse_number(fields[4]) : std::nullopt;
+    if (percent && *percent >= 0 && *percent <= 100) count.running_percent = *percent;
+    count.count = parse_number(fields[0]);  // no number: "<not supported>", "<not counted>"
     if (count.count && !(std::isfinite(*count.count) && *count.count >= 0)) count.count.reset();
-    add(counts, plain_event(fields[at]), count);
+    const auto [place, is_new] = counts.emplace(plain_event(fields[2]), count);
+    if (is_new) continue;
+    PerfStatCount& sum = place->second;  // the same event of another core type
+    if (count.count) sum.count = sum.count.value_or(0) + *count.count;
+    sum.running_percent = std::min(sum.running_percent, count.running_percent);
   }
   return counts;
 }

@@ -20,6 +20,9 @@ KitNotes read_notes(const std::filesystem::path& path);
 /// Empty without the key.
 std::string note(const KitNotes& notes, const std::string& key);
 
+/// The fields of a line, without the blanks around them.
+std::vector<std::string> fields_of(std::string_view line, char separator);
+
 // The run times that a kit's backends leave, milliseconds, in the order of the runs. All throw FormatError that names
 // `file` where there is no time, or one that is not finite and positive.
 
@@ -45,8 +48,8 @@ struct PerfStatCount {
 };
 
 /// Events by name, without modifiers ("cycles:u" is "cycles") and without a PMU's prefix ("cpu_core/cycles/" is
-/// "cycles"; of several core types the counts add up). Understands decimal commas, which look like a further field.
-/// Lines that are comments, or no count, are passed over; a line with a broken number is a count that is missing.
+/// "cycles"; of several core types the counts add up), in the locale C, which measure.sh sets. Lines that are comments,
+/// or no count, are passed over; a line with a broken number is a count that is missing.
 std::map<std::string, PerfStatCount> parse_perf_stat(std::string_view text);
 
 /// Events a run that a model's folder tells, one a default counter, NaN where it does not: a long process minus a short

@@ -49,16 +49,10 @@ const Format* format_of(const fs::path& file) {
   return found == formats.end() ? nullptr : &*found;
 }
 
-/// "arch_02, arch_05, arch_07 and 3 more"
-std::string some_of(const std::vector<std::string>& names) {
-  constexpr std::size_t shown = 3;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(shown, names.size()); ++i) text += (i == 0 ? "" : ", ") + excerpt(names[i]);
-  return names.size() > shown ? text + " and " + std::to_string(names.size() - shown) + " more" : text;
-}
-
-fs::path second_file(const fs::path& file, const Format& format) {
-  return fs::path(file).replace_extension(std::string(format.second));
+/// The files of a model, one or two, of which `file` is the first.
+std::vector<fs::path> files_of(const fs::path& file, const Format& format) {
+  if (format.second.empty()) return {file};
+  return {file, fs::path(file).replace_extension(std::string(format.second))};
 }
 
 std::vector<fs::path> files_in(const fs::path& folder) {
@@ -92,7 +86,7 @@ Found find_converted(const KitManifest& manifest, const fs::path& folder) {
   std::set<fs::path> seconds;
   for (const fs::path& file : files) {
     const Format* format = format_of(file);
-    if (format != nullptr && !format->second.empty()) seconds.insert(second_file(file, *format));
+    if (format != nullptr) seconds.insert(files_of(file, *format).back());
   }
   for (const fs::path& file : files) {
     const std::string name = file.filename().string(), stem = file.stem().string();
@@ -118,7 +112,7 @@ Found find_converted(const KitManifest& manifest, const fs::path& folder) {
     }
   }
   if (!unknown.empty()) {
-    throw InputError(folder.string() + ": no model of the kit is called like " + some_of(unknown) +
+    throw InputError(folder.string() + ": no model of the kit is called like " + quoted_list(unknown) +
                      "; a converted file has the base name of its model in models/, or of its network");
   }
   return found;
@@ -134,13 +128,11 @@ void require_complete(const KitManifest& manifest, const Found& found, const fs:
     if (model.is_architecture() && found.files.count(model.id) == 0) missing.push_back(model.id + suffix);
   }
   for (const auto& [id, file] : found.files) {
-    const fs::path second = second_file(file, *found.format);
-    if (!found.format->second.empty() && !is_file(second)) {
-      missing.push_back(second.filename().string());
-    }
+    const fs::path last = files_of(file, *found.format).back();
+    if (!is_file(last)) missing.push_back(last.filename().string());
   }
   if (missing.empty()) return;
-  throw InputError(folder.string() + ": " + some_of(missing) + (missing.size() == 1 ? " is" : " are") +
+  throw InputError(folder.string() + ": " + quoted_list(missing) + (missing.size() == 1 ? " is" : " are") +
                    " missing; every architecture of the kit needs its converted file");
 }
 
@@ -158,10 +150,9 @@ Copied copy_file(const fs::path& kit, const fs::path& source, const std::string&
 }
 
 std::vector<Copied> copy_model(const fs::path& kit, const fs::path& file, const std::string& id, const Format& format) {
-  std::vector<Copied> copied = {copy_file(kit, file, id + "." + std::string(format.suffix))};
-  if (!format.second.empty()) {
-    copied.push_back(copy_file(kit, second_file(file, format), id + "." + std::string(format.second)));
-  }
+  std::vector<Copied> copied;
+  for (const fs::path& part : files_of(file, format))
+    copied.push_back(copy_file(kit, part, id + part.extension().string()));
   return copied;
 }
 

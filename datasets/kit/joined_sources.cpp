@@ -24,9 +24,9 @@ Values values_by_network(const std::vector<MeasuredSource>& sources) {
       const nasbench::Architecture& architecture = sources[s].architectures[i];
       const auto [found, first] = place.emplace(architecture, values.networks.size());
       if (first) values.architectures.push_back(architecture);
-      if (first) values.networks.emplace_back();
-      values.networks[found->second].boards.push_back(s);
-      values.networks[found->second].values.push_back(sources[s].latency_ms[i]);
+      FleetNetwork& network = first ? values.networks.emplace_back() : values.networks[found->second];
+      network.boards.push_back(s);
+      network.values.push_back(sources[s].latency_ms[i]);
     }
   }
   return values;

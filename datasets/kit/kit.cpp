@@ -33,28 +33,26 @@ struct ModelSource {
 
 std::vector<ModelSource> sources_of(const KitRequest& request) {
   std::vector<ModelSource> sources;
-  for (const Architecture& architecture : request.architectures) {
-    KitModel model;
-    model.id = architecture_id(sources.size() + 1, request.architectures.size());
-    model.runs = request.runs;
-    model.architecture = architecture;
-    sources.push_back({std::move(model), {}});  // its graph is made when it is written: a thousand would fill memory
+  const auto add = [&](const std::string& id, int runs, nasbench::Network graph) -> KitModel& {
+    sources.push_back({{}, std::move(graph)});
+    sources.back().model.id = id;
+    sources.back().model.runs = runs;
+    return sources.back().model;
+  };
+  for (const Architecture& architecture : request.architectures) {  // a thousand graphs would fill memory: made later
+    const std::string id = architecture_id(sources.size() + 1, request.architectures.size());
+    add(id, request.runs, {}).architecture = architecture;
   }
   for (nasbench::Operator& op : request.space->operators(request.shape, request.batch)) {
-    KitModel model;
-    model.id = "op_" + op.name + "_" + std::to_string(op.key.channels());
-    model.runs = request.operator_runs;
+    const std::string id = "op_" + op.name + "_" + std::to_string(op.key.channels());
+    KitModel& model = add(id, request.operator_runs, std::move(op.graph));
     model.operator_name = op.name;
     model.key = op.key;
-    sources.push_back({std::move(model), std::move(op.graph)});
   }
   for (ChainGraph& chain : chain_graphs(request.space->operation_chains(request.shape, request.batch))) {
-    KitModel model;
     const std::string prefix = chain.network.is_surroundings() ? "around" : "chain_" + chain.network.operation;
-    model.id = prefix + "_" + std::to_string(chain.network.key.channels());
-    model.runs = request.operator_runs;
-    model.chain = std::move(chain.network);
-    sources.push_back({std::move(model), std::move(chain.graph)});
+    const std::string id = prefix + "_" + std::to_string(chain.network.key.channels());
+    add(id, request.operator_runs, std::move(chain.graph)).chain = std::move(chain.network);
   }
   return sources;
 }
@@ -107,8 +105,10 @@ std::optional<std::string> feeding_problem(const std::vector<nasbench::NetworkIn
     if (input.type.shape.empty()) {
       return place + "has no dimensions; a kit's runners feed inputs of one dimension at least";
     }
-    if (input.type.type == nasbench::ElementType::bfloat16) {
-      return place + "takes bfloat16, which a kit's runners cannot feed; save it with float32 inputs";
+    const bool brain = input.type.type == nasbench::ElementType::bfloat16;
+    if (brain || (!input.file_type.empty() && !begins_with(input.file_type, "uint"))) {
+      return place + "takes " + (brain ? "bfloat16" : input.file_type) +
+             ", which a kit's runners cannot feed; save it with float32 or int64 inputs";
     }
   }
   const std::int64_t images = inputs.front().type.shape.front();
@@ -172,10 +172,9 @@ std::string copied_model(const fs::path& folder, const KitModel& model) {
 
 /// A network that gives its input as its output: what the runtime takes when it does nothing (quantities.sh).
 std::string empty_model(const std::vector<ModelSource>& sources, const KitRequest& request) {
-  nasbench::Network network;
-  network.inputs = {{nasbench::onnx_input_name, {sources.front().model.inputs.front().type.shape}}};
-  network.outputs = {nasbench::Source{-1, 0}};
-  return nasbench::onnx_model(network, {request.weight_seed, "empty"});
+  nasbench::NetworkBuilder builder;
+  builder.output(builder.input(nasbench::onnx_input_name, sources.front().model.inputs.front().type.shape));
+  return nasbench::onnx_model(builder.take(), {request.weight_seed, "empty"});
 }
 
 void require_own_folder(const fs::path& folder, const std::string& id) {

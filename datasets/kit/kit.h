@@ -72,9 +72,9 @@ struct KitSummary {
 /// `manifest.json`, `models.tsv` (the same for a shell), `measure.sh` with its runners, `README.txt`; the manifest
 /// last, so that an unfinished kit is none. Converted files that were added to the kit before (converted.h) have to be
 /// added again. `written` is told after each model. Throws InputError when there is nothing to measure, when a network
-/// cannot be fed (an input without dimensions, or of bfloat16) or has another number of images than `batch`, or when
-/// the folder holds anything but this kit (results of an earlier one are nobody's to overwrite), and what reading the
-/// networks throws: all that before anything is written. FileError when it cannot be written.
+/// cannot be fed (an input without dimensions, or of text, complex numbers or bfloat16) or has another number of images
+/// than `batch`, or when the folder holds anything but this kit (results of an earlier one are nobody's to overwrite),
+/// and what reading the networks throws: all that before anything is written. FileError when it cannot be written.
 KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
                      const std::function<void(std::size_t done, std::size_t all)>& written = {});
 

@@ -56,19 +56,20 @@ json model_json(const KitModel& model, const NetworkSpace& space) {
   return object;
 }
 
+/// What measure.sh and its runners call the type of an input's numbers: "float32", "uint16", "bool".
+std::string fed_type(const nasbench::NetworkInput& input) {
+  const bool boolean = input.type.type == nasbench::ElementType::boolean;
+  return !input.file_type.empty() ? input.file_type : std::string(boolean ? "bool" : name(input.type.type));
+}
+
 /// "1x3x32x32" of an image, "int64:1x128,int64:1x128" of two inputs that are not of float32.
 std::string shapes_text(const std::vector<nasbench::NetworkInput>& inputs) {
-  std::string text;
+  std::vector<std::string> shapes;
   for (const nasbench::NetworkInput& input : inputs) {
-    if (!text.empty()) text += ",";
-    if (input.type.type == nasbench::ElementType::boolean) {
-      text += "bool:";
-    } else if (input.type.type != nasbench::ElementType::float32) {
-      text += std::string(name(input.type.type)) + ":";
-    }
-    text += nasbench::format(input.type.shape);
+    const std::string type = fed_type(input);
+    shapes.push_back((type == "float32" ? "" : type + ":") + nasbench::format(input.type.shape));
   }
-  return text;
+  return joined(shapes, ",");
 }
 
 ChainNetwork read_chain(const JsonReader& reader, const NetworkSpace& space) {
@@ -125,20 +126,6 @@ KitModel read_model(const JsonReader& reader, const NetworkSpace& space) {
   return model;
 }
 
-/// Chains mean nothing without what is to be subtracted.
-void require_surroundings(const std::vector<KitModel>& models, const std::string& file) {
-  for (const KitModel& model : models) {
-    if (!model.chain || model.chain->is_surroundings()) continue;
-    const bool surrounded = std::any_of(models.begin(), models.end(), [&](const KitModel& other) {
-      return other.chain && model.chain->is_surrounded_by(*other.chain);
-    });
-    if (surrounded) continue;
-    throw FormatError(file + ": model '" + model.id + "' has no surroundings of " +
-                      std::to_string(model.chain->key.channels()) + " channels at resolution " +
-                      std::to_string(model.chain->key.resolution()) + " among the models");
-  }
-}
-
 KitManifest read_manifest(const json& object, const std::string& file, const NetworkSpace* kept) {
   const JsonReader reader(object, file, "");
   reader.require_format(kit_format, "kit's manifest");
@@ -152,8 +139,12 @@ KitManifest read_manifest(const json& object, const std::string& file, const Net
   for (const JsonReader& model : reader.objects("models")) {
     manifest.models.push_back(read_model(model, *manifest.space));
     if (!ids.insert(manifest.models.back().id).second) model.fail("id", "an id of its own", *model.find("id"));
+    const std::optional<ChainNetwork>& chain = manifest.models.back().chain;
+    const bool is_alone = std::none_of(manifest.models.begin(), manifest.models.end(), [&](const KitModel& other) {
+      return !chain || chain->is_surroundings() || (other.chain && chain->is_surrounded_by(*other.chain));
+    });
+    if (is_alone) model.fail("chain", "a chain whose surroundings stand before it", *model.find("chain"));
   }
-  require_surroundings(manifest.models, file);
   return manifest;
 }
 

@@ -1,5 +1,6 @@
 #include "datasets/kit/kit_profiles.h"
 
+#include <array>
 #include <cmath>
 #include <optional>
 #include <unordered_map>
@@ -7,23 +8,18 @@
 #include "datasets/kit/board_results.h"
 #include "datasets/kit/kit_manifest.h"
 #include "datasets/kit/profile_matching.h"
+#include "descriptor/timing/timing.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
 
 namespace tenshot::datasets {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<fs::path> profile_in(const fs::path& results) {
-  for (const char* name : {"profile.json", "profile.txt"}) {
-    if (is_file(results / name)) return results / name;
-  }
-  return std::nullopt;
-}
 
 /// What a model's file calls its operators. Of other formats than ONNX the network's own names are the file's.
 std::unordered_map<std::string, int> nodes_by_name(const fs::path& model, const nasbench::Network& network) {
@@ -33,20 +29,60 @@ std::unordered_map<std::string, int> nodes_by_name(const fs::path& model, const 
   return nodes;
 }
 
-void add(KitProfiles& profiles, const fs::path& model, const fs::path& profile, const std::string& name) {
+/// What a profile says of a network, and the shares by which profiles of one device are compared.
+struct NetworkProfile {
+  std::string file;
+  double latency_ms;  ///< as it was measured
+  std::vector<KernelRow> rows;
+  MatchedProfile matched;
+  std::array<double, 3> shares;  ///< as `compared` names them
+};
+
+constexpr std::array<const char*, 3> compared = {"its layers that are operators of its network",
+                                                 "its network's multiply-adds that its layers name",
+                                                 "the measured latency that its layers add up to"};
+
+NetworkProfile read_profile(const fs::path& model, const fs::path& profile, const std::string& name,
+                            double latency_ms) {
   const std::vector<LayerTime> layers = layer_times(read_file(profile), profile.string());
   const nasbench::Network network = nasbench::read_network_file(model);
-  const MatchedProfile matched = match_profile(layers, network, nodes_by_name(model, network));
+  MatchedProfile matched = match_profile(layers, network, nodes_by_name(model, network));
   if (matched.matched == 0) {
     throw FormatError(profile.string() + ": none of its " + std::to_string(layers.size()) +
                       " layers is an operator of '" + name + "'; is it of another network, or a whole delegate's?");
   }
-  ++profiles.networks;
-  profiles.layers += matched.layers;
-  profiles.matched += matched.matched;
-  profiles.ms += matched.ms;
-  profiles.matched_ms += matched.matched_ms;
-  for (KernelRow& row : operator_rows(matched, network, name)) profiles.rows.push_back(std::move(row));
+  double products = 0, named = 0;
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+    const auto own = static_cast<double>(nasbench::multiply_adds(network.nodes[i].operation));
+    products += own;
+    named += matched.node_ms[i] ? own : 0;
+  }
+  const double known = static_cast<double>(matched.matched) / static_cast<double>(matched.layers),
+               product_share = products > 0 ? named / products : 1, sum = matched.ms / latency_ms;
+  std::vector<KernelRow> rows = operator_rows(matched, network, name);
+  return {profile.string(), latency_ms, std::move(rows), std::move(matched), {known, product_share, sum}};
+}
+
+/// Why a profile is not used beside the others; nothing where it agrees with them, or where they are fewer than three,
+/// of which none can be told from the others. A runtime's own share of a latency differs from network to network, the
+/// more the latencies do.
+std::optional<std::string> contradiction(const std::vector<NetworkProfile>& all, const NetworkProfile& one) {
+  constexpr double least = 1e-3, deviations = 4 / 0.6745;  // of a normal error, of which the median is known
+  std::vector<double> latencies;
+  for (const NetworkProfile& profile : all) latencies.push_back(std::log(profile.latency_ms));
+  const double spread = descriptor::summarise(latencies).stddev_ms;
+  for (std::size_t i = 0; all.size() > 2 && i < compared.size(); ++i) {
+    std::vector<double> logs;
+    for (const NetworkProfile& profile : all) logs.push_back(std::log(std::max(profile.shares[i], least)));
+    const double typical = median(logs), own = std::log(std::max(one.shares[i], least)) - typical;
+    for (double& share : logs) share = std::abs(share - typical);
+    const double tolerated =
+        std::max(deviations * median(logs), i < 2 ? std::log(2) : std::clamp(spread, std::log(1.5), std::log(3)));
+    if (own >= -tolerated && (own <= tolerated || i < 2)) continue;
+    return one.file + ": the share of " + compared[i] + " is " + whole_percent(one.shares[i]) + ", and " +
+           whole_percent(std::exp(typical)) + " in the other profiles; is it of another network?";
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -62,6 +98,7 @@ std::string KitProfiles::summary() const {
 KitProfiles read_kit_profiles(const fs::path& folder) {
   const KitManifest manifest = read_kit_manifest(folder);
   KitProfiles profiles;
+  std::vector<NetworkProfile> read;
   for (const KitModel& model : manifest.models) {
     if (!model.is_architecture()) continue;
     const fs::path results = folder / "results" / model.id;
@@ -72,13 +109,24 @@ KitProfiles read_kit_profiles(const fs::path& folder) {
                                   "/log.txt says why");
     }
     const std::string measured = note(meta, "sha256");
-    const std::optional<fs::path> profile = profile_in(results);
-    if (!profile || (measured != model.sha256 && measured != model.converted_sha256)) continue;
+    const fs::path profile = results / (is_file(results / "profile.json") ? "profile.json" : "profile.txt");
+    if (!is_file(profile) || (measured != model.sha256 && measured != model.converted_sha256)) continue;
     try {
-      add(profiles, folder / model_file(model), *profile, name);
+      read.push_back(read_profile(folder / model_file(model), profile, name, median(read_times(results, meta))));
     } catch (const Error& error) {
       profiles.problems.emplace_back(error.what());
     }
+  }
+  for (const NetworkProfile& profile : read) {
+    const std::optional<std::string> problem = contradiction(read, profile);
+    if (problem) profiles.problems.push_back(*problem);
+    if (problem) continue;
+    ++profiles.networks;
+    profiles.layers += profile.matched.layers;
+    profiles.matched += profile.matched.matched;
+    profiles.ms += profile.matched.ms;
+    profiles.matched_ms += profile.matched.matched_ms;
+    profiles.rows.insert(profiles.rows.end(), profile.rows.begin(), profile.rows.end());
   }
   return profiles;
 }

@@ -17,15 +17,17 @@ struct KitProfiles {
   std::size_t matched = 0;      ///< of them, those that are operators of their network
   double ms = 0;                ///< of all layers
   double matched_ms = 0;
-  std::vector<std::string> problems;  ///< one line each: a profile that failed or cannot be read, and is left out
+  /// One line each: a profile that failed, cannot be read, or contradicts the others, and is left out.
+  std::vector<std::string> problems;
 
   /// "412 of 430 layers of 10 networks are known operators, 96 % of the time; 18 are not: copies, or of other names".
   std::string summary() const;
 };
 
 /// Reads results/ID/profile.json and profile.txt of the kit in `folder` and matches them to the operators of its
-/// models. Only what was measured of the kit's own models counts. No profile at all is no problem. Throws FileError and
-/// FormatError on the manifest.
+/// models. Only what was measured of the kit's own models counts. Of three profiles or more, one is left out whose
+/// layers are operators of its network, name its arithmetic, or add up to its latency far from as the others' do. No
+/// profile at all is no problem. Throws FileError and FormatError on the manifest.
 KitProfiles read_kit_profiles(const std::filesystem::path& folder);
 
 }  // namespace tenshot::datasets

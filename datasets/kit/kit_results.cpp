@@ -28,7 +28,7 @@ class Reader {
   KitResults read() {
     find_clock_level();
     for (const KitModel& model : results_.manifest.models) {
-      results_.planned += model.is_architecture() ? 1 : 0;
+      ++(model.is_operator() ? planned_operators_ : model.chain ? planned_chains_ : results_.planned);
       const std::optional<descriptor::Timing> timing = read_model(model);
       if (!timing) continue;
       if (model.is_operator()) {
@@ -45,7 +45,9 @@ class Reader {
     if (results_.quantity == Quantity::latency) read_descriptor();
     if (results_.latencies.empty()) {
       throw InputError(results_folder_.string() + ": nothing was measured; " +
-                       (results_.run.empty() ? "run measure.sh on the device and copy results/ back" : first_reason()));
+                       (results_.run.empty()        ? "run measure.sh on the device and copy results/ back"
+                        : results_.findings.empty() ? "the kit holds no architecture"
+                                                    : results_.findings.front().message));
     }
     return std::move(results_);
   }
@@ -79,10 +81,6 @@ class Reader {
       clocks.push_back(clocks_of(read_notes(results_folder_ / model.id / "meta.txt")));
     }
     clock_level_ = clock_level(clocks);
-  }
-
-  std::string first_reason() const {
-    return results_.findings.empty() ? "the kit holds no architecture" : results_.findings.front().message;
   }
 
   std::optional<descriptor::Timing> read_model(const KitModel& model) {
@@ -155,11 +153,8 @@ class Reader {
     }
   }
 
-  /// Whether the kit has models that are `wanted` and all `measured` of them; a finding when some are missing.
-  template <class Wanted>
-  bool all_measured(const Wanted& wanted, std::size_t measured, const std::string& what) {
-    const std::vector<KitModel>& models = results_.manifest.models;
-    const auto all = static_cast<std::size_t>(std::count_if(models.begin(), models.end(), wanted));
+  /// Whether there are models of a kind, and all of them were measured; a finding when some are missing.
+  bool all_measured(std::size_t all, std::size_t measured, const std::string& what) {
     if (measured < all) {
       find(KitProblem::no_descriptor, nullptr,
            std::to_string(all - measured) + " of " + std::to_string(all) + " " + what + " have no latency", false);
@@ -169,8 +164,7 @@ class Reader {
 
   /// The operator latencies, alone and inside a network, with counters where perf counted all of them.
   void read_descriptor() {
-    const auto of_operators = [](const KitModel& model) { return model.is_operator(); };
-    if (!all_measured(of_operators, operators_.size(), "operators")) return;
+    if (!all_measured(planned_operators_, operators_.size(), "operators")) return;
     results_.descriptor.source = "latency_only";
     results_.descriptor.operators = operators_;
     read_in_network();
@@ -183,8 +177,7 @@ class Reader {
   }
 
   void read_in_network() {
-    const auto of_chains = [](const KitModel& model) { return model.chain.has_value(); };
-    if (!all_measured(of_chains, chains_.size(), "chains and surroundings of operations")) return;
+    if (!all_measured(planned_chains_, chains_.size(), "chains and surroundings of operations")) return;
     HardwareDescriptor& descriptor = results_.descriptor;
     descriptor.in_network = in_network_latencies(chains_);
     if (!descriptor.has_in_network()) return;
@@ -216,6 +209,7 @@ class Reader {
   std::filesystem::path results_folder_;
   KitResults results_;
   std::optional<double> clock_level_;
+  std::size_t planned_operators_ = 0, planned_chains_ = 0;
   std::vector<double> times_;  ///< of the model that was read last
   std::vector<OperatorProfile> operators_;
   std::vector<ChainLatency> chains_;

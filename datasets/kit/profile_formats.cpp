@@ -3,13 +3,14 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
+#include "datasets/kit/board_results.h"
 #include "datasets/kit/profile_matching.h"
 #include "datasets/tables/csv.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/median.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 
@@ -23,16 +24,18 @@ double checked_ms(double ms, const std::string& place) {
   throw FormatError(place + " took " + shortest(ms) + " ms; expected a number that is not negative");
 }
 
-/// The time under a key, in a unit of `unit_ms` ms.
-double ms_of(const json& object, const char* key, const std::string& place, double unit_ms = 1) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number()) throw FormatError(place + " has no number " + key);
-  return checked_ms(found->get<double>() * unit_ms, place);
-}
-
 std::string text_of(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// The time under a key, in a unit of `unit_ms` ms; benchmark_app in Python writes it as text.
+double ms_of(const json& object, const char* key, const std::string& place, double unit_ms = 1) {
+  const auto found = object.find(key);
+  std::optional<double> number = parse_number(text_of(object, key));
+  if (found != object.end() && found->is_number()) number = found->get<double>();
+  if (!number) throw FormatError(place + " has no number " + key);
+  return checked_ms(*number * unit_ms, place);
 }
 
 std::vector<LayerTime> of_trtexec(const json& list, const std::string& file) {
@@ -50,23 +53,22 @@ class Runs {
  public:
   /// `key` tells layers apart.
   void add(const std::string& key, const std::string& name, const std::string& kind, double ms) {
-    const auto [place, first] = place_of_.emplace(key, layers_.size());
-    if (first) layers_.push_back({name, kind, 0});
-    if (first) times_.emplace_back();
-    times_[place->second].push_back(ms);
+    const auto [place, first] = place_of_.emplace(key, runs_.size());
+    if (first) runs_.push_back({{name, kind, 0}, {}});
+    runs_[place->second].second.push_back(ms);
   }
 
   std::vector<LayerTime> layers(bool first_warms_up) {
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-      if (first_warms_up && times_[i].size() > 1) times_[i].erase(times_[i].begin());
-      layers_[i].ms = median(times_[i]);
+    std::vector<LayerTime> layers;
+    for (auto& [layer, times] : runs_) {
+      if (first_warms_up && times.size() > 1) times.erase(times.begin());
+      layers.push_back({std::move(layer.name), std::move(layer.kind), median(times)});
     }
-    return std::move(layers_);
+    return layers;
   }
 
  private:
-  std::vector<LayerTime> layers_;
-  std::vector<std::vector<double>> times_;
+  std::vector<std::pair<LayerTime, std::vector<double>>> runs_;
   std::map<std::string, std::size_t> place_of_;
 };
 
@@ -80,20 +82,12 @@ std::vector<LayerTime> of_onnxruntime(const json& events, const std::string& fil
     std::string name = text_of(event, "name");
     if (name.size() == kernel_suffix.size() || !ends_with(name, kernel_suffix)) continue;  // fences
     name.resize(name.size() - kernel_suffix.size());
-    const auto args = event.find("args");
-    const json described = args != event.end() && args->is_object() ? *args : json::object();
+    const json described = event.value("args", json::object());
     constexpr double ms_per_us = 1e-3;
     runs.add(name + "\n" + text_of(described, "node_index"), name, text_of(described, "op_name"),
              ms_of(event, "dur", file + ": event " + std::to_string(i + 1), ms_per_us));
   }
   return runs.layers(true);
-}
-
-std::vector<std::string> fields_of(const std::string& line, char separator) {
-  std::vector<std::string> fields;
-  std::istringstream parts(line);
-  for (std::string field; std::getline(parts, field, separator);) fields.emplace_back(trimmed(field));
-  return fields;
 }
 
 std::size_t column_of(const std::vector<std::string>& header, std::string_view name) {
@@ -170,15 +164,24 @@ bool is_executed(const std::string& status) {
   return status.find("EXECUTED") != std::string::npos && status.find("NOT_EXECUTED") == std::string::npos;
 }
 
+/// Throws FormatError where a report's total is not what its layers add up to, but for rounding.
+void require_total(double total_ms, double sum_ms, const std::string& place) {
+  if (std::abs(total_ms - sum_ms) <= 0.01 * std::max(total_ms, 0.1)) return;
+  throw FormatError(place + " says a total of " + shortest(total_ms) + " ms, and its layers add up to " +
+                    significant_digits(sum_ms, 6) + "; it is cut, or has rows of another run");
+}
+
 std::vector<LayerTime> of_openvino(std::string_view text, const std::string& file) {
   Runs runs;
   std::vector<std::string> header;
   std::size_t number = 0;
+  double sum_ms = 0;
   for (const std::string_view line : lines_of(text)) {
     ++number;
-    std::vector<std::string> fields = fields_of(std::string(line), ';');
+    std::vector<std::string> fields = fields_of(line, ';');
     if (!fields.empty() && fields.front() == "layerName") {
       header = fields;
+      sum_ms = 0;
       continue;
     }
     while (!header.empty() && fields.size() > header.size()) {  // names of TensorFlow Lite have semicolons too
@@ -186,16 +189,19 @@ std::vector<LayerTime> of_openvino(std::string_view text, const std::string& fil
       fields.erase(fields.begin());
     }
     const std::size_t status = column_of(header, "execStatus"), kind = column_of(header, "layerType");
-    if (header.empty() || fields.size() <= std::max(status, kind) || fields.front() == "Total") continue;
-    if (fields.front().empty() || fields[status].empty()) continue;
-    const double ms = number_in(fields, column_of(header, "realTime (ms)"), file + ": line " + std::to_string(number));
+    if (header.empty() || fields.size() <= std::max(status, kind) || fields.front().empty()) continue;
+    const bool is_total = fields[status].empty();
+    if (is_total && fields.front() != "Total") continue;
+    const std::string place = file + ": line " + std::to_string(number);
+    const double ms = number_in(fields, column_of(header, "realTime (ms)"), place);
+    if (is_total) require_total(ms, sum_ms, place);
+    sum_ms += ms;
     if (is_executed(fields[status])) runs.add(fields.front(), fields.front(), fields[kind], ms);
   }
   return runs.layers(false);
 }
 
-/// benchmark_app -json_stats: a list of requests with their nodes, or the mean over them. The tool in Python writes
-/// numbers as text.
+/// benchmark_app -json_stats: a list of requests with their nodes, or the mean over them.
 std::vector<LayerTime> of_openvino_json(const json& report, const std::string& file) {
   std::vector<json> all;
   const auto detailed = report.find("detailed_performance"), mean = report.find("avg_performance");
@@ -205,13 +211,15 @@ std::vector<LayerTime> of_openvino_json(const json& report, const std::string& f
   for (std::size_t r = 0; r < all.size(); ++r) {
     const std::string request = "request " + std::to_string(r + 1), place = file + ": " + request;
     if (!all[r].is_object() || !all[r].contains("nodes")) throw FormatError(place + " has no nodes");
+    double sum_ms = 0;
     for (const json& node : all[r]["nodes"]) {
       if (!node.is_object()) throw FormatError(file + ": a node of " + request + " is no object");
-      const std::string time = text_of(node, "real_time");
-      const double ms = time.empty() ? ms_of(node, "real_time", place) : number_in({time}, 0, place);
+      const double ms = ms_of(node, "real_time", place);
+      sum_ms += ms;
       const std::string name = text_of(node, "name");
       if (is_executed(text_of(node, "status"))) runs.add(name, name, text_of(node, "node_type"), ms);
     }
+    if (all[r].contains("total_real_time")) require_total(ms_of(all[r], "total_real_time", place), sum_ms, place);
   }
   return runs.layers(false);
 }

@@ -13,16 +13,11 @@ using nasbench::Network;
 using nasbench::OperatorKind;
 using Names = std::unordered_map<std::string, int>;
 
-void drop_end(std::string& text, std::string_view end) {
-  if (text.size() > end.size() && ends_with(text, end)) text.resize(text.size() - end.size());
-}
-
 /// TensorRT 10 calls a layer that its compiler made of "conv1" "conv1_myl0_4".
 void drop_compiler_number(std::string& name) {
-  const std::size_t number = name.find_last_not_of("0123456789"), at = name.rfind("_myl");
-  if (at == std::string::npos || number == std::string::npos || name[number] != '_') return;
-  const std::size_t graph = name.find_last_not_of("0123456789", number - 1);
-  if (number < name.size() - 1 && graph == at + 3 && at > 0) name.resize(at);
+  const std::size_t at = name.rfind("_myl");
+  if (at > 0 && at != std::string::npos && name.find_first_not_of("0123456789_", at + 4) == std::string::npos)
+    name.resize(at);
 }
 
 /// One name of a layer without what runtimes put around it; -1 where the model has no such name.
@@ -40,7 +35,7 @@ int node_of(std::string name, const Names& operators) {
   drop_compiler_number(name);
   if (const int node = find(); node >= 0) return node;
   for (const std::string_view end : {":0", "_nchwc", "_quant", "_fused", "/WithoutBiases"}) {
-    drop_end(name, end);
+    if (name.size() > end.size() && ends_with(name, end)) name.resize(name.size() - end.size());
     if (const int node = find(); node >= 0) return node;
   }
   return -1;
@@ -63,9 +58,8 @@ std::vector<std::string> parts_of(const std::string& layer) {
 
 /// "{ForeignNode[first...last]}": all nodes from one to the other.
 std::vector<int> between(const std::string& layer, const Names& operators) {
-  const std::size_t begin = layer.find("ForeignNode["),
-                    dots = layer.find("...", begin == std::string::npos ? 0 : begin), end = layer.rfind(']');
-  if (begin == std::string::npos || dots == std::string::npos || end == std::string::npos || end < dots) return {};
+  const std::size_t begin = layer.find("ForeignNode["), dots = layer.find("...", begin), end = layer.rfind(']');
+  if (dots == std::string::npos || end == std::string::npos || end < dots) return {};
   const std::size_t first_begin = begin + std::string_view("ForeignNode[").size();
   const int first = node_of(layer.substr(first_begin, dots - first_begin), operators),
             last = node_of(layer.substr(dots + 3, end - dots - 3), operators);
@@ -76,13 +70,9 @@ std::vector<int> between(const std::string& layer, const Names& operators) {
   return nodes;
 }
 
-bool is_a_copy(const std::string& layer) {
-  return begins_with(layer, "Reformatting CopyNode") || begins_with(layer, "Reorder");
-}
-
 std::vector<int> nodes_of(const std::string& layer, const Names& operators) {
   if (const int node = node_of(layer, operators); node >= 0) return {node};
-  if (is_a_copy(layer)) return {};
+  if (begins_with(layer, "Reformatting CopyNode") || begins_with(layer, "Reorder")) return {};  // copies
   std::vector<int> nodes = between(layer, operators);
   if (!nodes.empty()) return nodes;
   for (const std::string& part : parts_of(layer)) {
@@ -94,24 +84,23 @@ std::vector<int> nodes_of(const std::string& layer, const Names& operators) {
 
 /// What layers and nodes are counted by where there are no names: "convolution", "depthwise", …; empty for others.
 std::string kind_of_layer(const LayerTime& layer) {
-  static const std::map<std::string, std::vector<std::string>> kinds = {
-      {"convolution", {"CONV_2D", "Conv", "FusedConv", "Convolution"}},
-      {"depthwise", {"DEPTHWISE_CONV_2D", "GroupConvolution"}},
-      {"linear", {"FULLY_CONNECTED", "Fully Connected", "Gemm", "FusedGemm", "FullyConnected"}},
-      {"max_pool", {"Max Pooling", "MAX_POOL_2D", "MaxPool"}},
-      {"average_pool", {"Average Pooling", "AVERAGE_POOL_2D", "AveragePool"}},
-      {"global_pool", {"Global Average Pooling", "MEAN"}},
-      {"softmax", {"SOFTMAX", "Softmax"}},
-      {"concatenate", {"CONCATENATION", "Concat"}},
-      {"add", {"ADD", "Add"}},
-      {"multiply", {"MUL", "Mul", "Multiply"}}};
-  // XNNPACK says the layout, the type and the kernel too: "Convolution (NHWC, F32) DWConv".
+  static const std::map<std::string, std::string> kinds =
+      by_name<std::string>({{"convolution", "CONV_2D Conv FusedConv Convolution"},
+                            {"depthwise", "DEPTHWISE_CONV_2D GroupConvolution"},
+                            {"linear", "FULLY_CONNECTED FullyConnected Gemm FusedGemm"},
+                            {"max_pool", "MAX_POOL_2D MaxPooling MaxPool"},
+                            {"average_pool", "AVERAGE_POOL_2D AveragePooling AveragePool"},
+                            {"global_pool", "MEAN GlobalAveragePooling"},
+                            {"softmax", "SOFTMAX Softmax"},
+                            {"concatenate", "CONCATENATION Concat"},
+                            {"add", "ADD Add"},
+                            {"multiply", "MUL Mul Multiply"}});
+  // XNNPACK writes blanks, and says the layout, the type and the kernel too: "Convolution (NHWC, F32) DWConv".
   if (layer.kind.find(") DWConv") != std::string::npos) return "depthwise";
-  const std::string name = layer.kind.substr(0, layer.kind.find(" ("));
-  for (const auto& [kind, layers] : kinds) {
-    if (std::find(layers.begin(), layers.end(), name) != layers.end()) return kind;
-  }
-  return "";
+  std::string name = layer.kind.substr(0, layer.kind.find(" ("));
+  name.erase(std::remove(name.begin(), name.end(), ' '), name.end());
+  const auto found = kinds.find(name);
+  return found == kinds.end() ? "" : found->second;
 }
 
 std::string kind_of_node(const nasbench::OperatorSpecification& operation, bool depthwise_apart) {
@@ -129,11 +118,12 @@ class Matching {
 
   MatchedProfile match() {
     std::vector<std::vector<int>> nodes = by_name();
-    const auto named = std::count_if(nodes.begin(), nodes.end(), [](const auto& of) { return !of.empty(); });
-    if (2 * static_cast<std::size_t>(named) < layers_.size()) {
+    const auto known = [&](const std::vector<std::vector<int>>& all) {
+      return layers_.size() - static_cast<std::size_t>(std::count(all.begin(), all.end(), std::vector<int>()));
+    };
+    if (2 * known(nodes) < layers_.size()) {
       std::vector<std::vector<int>> ordered = by_order();
-      const auto found = std::count_if(ordered.begin(), ordered.end(), [](const auto& of) { return !of.empty(); });
-      if (found > named) nodes = std::move(ordered);
+      if (known(ordered) > known(nodes)) nodes = std::move(ordered);
     }
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       matched_.ms += layers_[i].ms;
@@ -151,8 +141,13 @@ class Matching {
     for (const LayerTime& layer : layers_) {
       nodes.push_back(nodes_of(layer.name, operators_));
       const std::string kind = kind_of_layer(layer);
-      if (kind == "convolution" || kind == "depthwise") add_what_it_ends(OperatorKind::convolution, nodes.back());
-      if (kind == "linear") add_what_it_ends(OperatorKind::linear, nodes.back());
+      const bool convolves = kind == "convolution" || kind == "depthwise";
+      if (!convolves && kind != "linear") continue;
+      add_what_it_ends(convolves ? OperatorKind::convolution : OperatorKind::linear, nodes.back());
+      // Networks have names such as node_7 in common: what multiplies nothing is not the convolution of that name.
+      if (std::none_of(nodes.back().begin(), nodes.back().end(), [&](int node) { return arithmetic(node) > 0; })) {
+        nodes.back().clear();
+      }
     }
     return nodes;
   }
@@ -160,24 +155,21 @@ class Matching {
   /// ONNX Runtime calls a fused convolution by its last output, that of the activation: goes back to the nearest node
   /// of that kind.
   void add_what_it_ends(OperatorKind kind, std::vector<int>& nodes) const {
-    constexpr int most_fused = 4;
+    constexpr std::size_t most_fused = 4;
     const auto is_of_kind = [&](int node) { return operation(node).kind == kind; };
     if (nodes.empty() || std::any_of(nodes.begin(), nodes.end(), is_of_kind)) return;
-    std::vector<int> chain;
-    int node = nodes.front();
-    while (node >= 0 && !is_of_kind(node) && static_cast<int>(chain.size()) < most_fused) {
-      chain.push_back(node);
+    std::vector<int> chain = {nodes.front()};
+    while (!is_of_kind(chain.back())) {
       int before = -1;  // of a sum, the later branch: the earlier one goes around the convolution
-      for (const nasbench::Source& input : network_.nodes[static_cast<std::size_t>(node)].inputs) {
+      for (const nasbench::Source& input : network_.nodes[static_cast<std::size_t>(chain.back())].inputs) {
         before = std::max(before, input.node);
       }
-      node = before;
+      if (before < 0 || chain.size() > most_fused) return;
+      chain.push_back(before);
     }
-    if (node < 0 || !is_of_kind(node)) return;
     for (const int fused : chain) {
       if (std::find(nodes.begin(), nodes.end(), fused) == nodes.end()) nodes.push_back(fused);
     }
-    nodes.push_back(node);
   }
 
   std::vector<std::vector<int>> by_order() const {

@@ -32,9 +32,7 @@ std::string text_of(const Extent& extent) { return std::to_string(extent.height)
 
 /// Without what would break a row.
 std::string plain(std::string text) {
-  for (char& c : text) {
-    if (c == ',' || c == '"' || c == '\n' || c == '\r') c = ' ';
-  }
+  for (char& c : text) c = std::string_view(",\"\n\r").find(c) == std::string_view::npos ? c : ' ';
   return text;
 }
 
@@ -45,14 +43,14 @@ class Reader {
 
   KernelRow row() const {
     KernelRow row;
-    row.kernel = text("kernel", true);
+    row.kernel = field("kernel", true);
     OperatorSpecification& op = row.leading;
     try {
-      op.kind = nasbench::operator_kind(text("operation", true));
+      op.kind = nasbench::operator_kind(field("operation", true));
     } catch (const InputError& error) {
       fail("operation", error.what());
     }
-    op.name = text("function", false);
+    op.name = field("function", false);
     for (const std::string_view shape : split(field("inputs", true), ' '))
       op.inputs.push_back(shape_of("inputs", shape));
     if (op.inputs.size() > most_tensors) fail("inputs", "names " + std::to_string(op.inputs.size()) + " tensors");
@@ -61,10 +59,10 @@ class Reader {
     op.stride = extent("stride");
     op.dilation = extent("dilation");
     op.groups = static_cast<int>(whole("groups", field("groups", true), largest_dimension));
-    op.bias = text("bias", false) == "1";
-    row.isolation = text("isolation", false);
-    row.purpose = text("purpose", false);
-    row.refused = text("refused", false);
+    op.bias = field("bias", false) == "1";
+    row.isolation = field("isolation", false);
+    row.purpose = field("purpose", false);
+    row.refused = field("refused", false);
     row.latency_ms = row.refused.empty() ? positive("latency_ms", true) : std::nan("");
     row.deviation_ms = positive("deviation_ms", false);
     row.seconds = positive("seconds", false);
@@ -81,13 +79,9 @@ class Reader {
     const auto place = required ? std::optional(csv_.require(column, columns)) : csv_.find(column);
     if (!place) return {};
     if (*place >= csv_.fields().size()) fail(column, "the row ends before it");
-    return trimmed(csv_.fields()[*place]);
-  }
-
-  std::string text(std::string_view column, bool required) const {
-    const std::string_view found = field(column, required);
+    const std::string_view found = trimmed(csv_.fields()[*place]);
     if (required && found.empty()) fail(column, "is empty");
-    return std::string(found);
+    return found;
   }
 
   long long whole(std::string_view column, std::string_view found, long long most) const {

@@ -10,20 +10,6 @@
 namespace tenshot::nasbench::ncnn {
 namespace {
 
-/// A number for each channel, as it broadcasts over a blob of that shape.
-Shape per_channel(const Shape& shape) {
-  Shape constant(shape.size() - 1, 1);
-  constant.front() = shape[1];
-  return constant;
-}
-
-const std::map<std::string, std::string>& functions() {
-  static const std::map<std::string, std::string> names = lower_cased(
-      "Softplus CELU ELU Erf Exp GELU Log Mish SELU Sigmoid TanH AbsVal=absolute BNLL=softplus "
-      "HardSigmoid=hard_sigmoid HardSwish=hard_swish Swish=silu Threshold=thresholded_relu");
-  return names;
-}
-
 /// The shape in which `shape` broadcasts over `other`: a blob of one dimension stands for the channels of a larger one.
 Shape aligned(const Shape& shape, const Shape& other) {
   if (shape.size() == 2 && other.size() > 2 && shape[1] == other[1]) {
@@ -35,15 +21,6 @@ Shape aligned(const Shape& shape, const Shape& other) {
     return {1, shape[1], shape[2], 1};
   }
   return shape;
-}
-
-bool broadcasts(const Shape& a, const Shape& b) {
-  try {
-    broadcast_shape(a, b);
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
 }
 
 }  // namespace
@@ -58,8 +35,10 @@ void one_function(LayerReader& layer) {
     constexpr double open = 3.4028234663852886e38;
     return layer.give(activated(layer, layer.source(), 3, {layer.real(0, -open), layer.real(1, open)}));
   }
-  const auto known = functions().find(type);
-  NetworkNode node = same_shape(layer, OperatorKind::activation, known == functions().end() ? "" : known->second);
+  static const std::map<std::string, std::string> names = lower_cased(
+      "Softplus CELU ELU Erf Exp GELU Log Mish SELU Sigmoid TanH AbsVal=absolute BNLL=softplus "
+      "HardSigmoid=hard_sigmoid HardSwish=hard_swish Swish=silu Threshold=thresholded_relu UnaryOp=");
+  NetworkNode node = same_shape(layer, OperatorKind::activation, names.at(type));
   if (type == "UnaryOp") {
     node.operation.name = layer.one_of(
         {"absolute", "negate", "floor", "ceil", "square", "sqrt",       "rsqrt", "exp",   "log",   "sin",
@@ -90,7 +69,11 @@ void binary(LayerReader& layer) {
     return append(layer, std::move(node));
   }
   std::array<Shape, 2> shapes = {layer.shape(0), layer.shape(1)};
-  if (!broadcasts(shapes[0], shapes[1])) shapes = {aligned(shapes[0], shapes[1]), aligned(shapes[1], shapes[0])};
+  try {
+    broadcast_shape(shapes[0], shapes[1]);
+  } catch (const InputError&) {
+    shapes = {aligned(shapes[0], shapes[1]), aligned(shapes[1], shapes[0])};
+  }
   NetworkNode node = layer.node(kind, broadcast_shape(shapes[0], shapes[1]), function);
   if (node.inputs.empty()) return layer.give_constant(node.outputs[0].shape);
   if (node.inputs.size() == 1) {
@@ -120,7 +103,8 @@ void element_by_element(LayerReader& layer) {
 void scale(LayerReader& layer) {
   constexpr int by_second_input = -233;
   Source x = layer.source();
-  const Shape channels = per_channel(layer.shape());
+  Shape channels(layer.shape().size() - 1, 1);  // a number for each, as it broadcasts over the blob
+  channels.front() = layer.shape()[1];
   const auto step = [&](OperatorKind kind, const char* function, double number, std::vector<Shape> constants) {
     NetworkNode node = same_shape(layer, kind, function);
     node.inputs = {x};
@@ -187,11 +171,9 @@ void normalise(LayerReader& layer) {
 }
 
 void same_shape_opaque(LayerReader& layer) {
-  static const std::map<std::string, std::string> names = {{"CumulativeSum", "CumSum"},
-                                                           {"MVN", "MeanVarianceNormalization"},
-                                                           {"Normalize", "LpNormalization"},
-                                                           {"RMSNorm", "RMSNormalization"},
-                                                           {"RotaryEmbed", "RotaryEmbedding"}};
+  static const std::map<std::string, std::string> names = lower_cased(
+      "CumulativeSum=CumSum MVN=MeanVarianceNormalization Normalize=LpNormalization RMSNorm=RMSNormalization "
+      "RotaryEmbed=RotaryEmbedding");
   const std::string& type = layer.type();
   const std::int64_t scales = type == "Normalize"                           ? layer.whole(3, 0)
                               : type == "RMSNorm" && layer.whole(2, 1) != 0 ? layer.whole(0, 0)

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view magic = "7767517";
 constexpr std::int64_t array_key = -23300;
-constexpr std::size_t longest_name = 500;
+constexpr std::size_t longest_name = 64U << 20;  // any: blobs are told apart by theirs
 constexpr long long most_blobs_of_layer = 4096;
 
 /// The words of a text one after the other, with the lines that they are on.
@@ -48,41 +48,35 @@ class Words {
 
  private:
   void find() {
-    while (position_ < text_.size() && is_blank(text_[position_])) {
-      if (text_[position_++] == '\n') ++line_;
-    }
-    const std::size_t start = position_;
-    while (position_ < text_.size() && !is_blank(text_[position_])) ++position_;
-    word_ = text_.substr(start, position_ - start);
+    constexpr std::string_view blanks = " \t\r\n";
+    const std::size_t start = std::min(text_.find_first_not_of(blanks, end_), text_.size());
+    line_ += static_cast<std::size_t>(std::count(text_.begin() + end_, text_.begin() + start, '\n'));
+    end_ = std::min(text_.find_first_of(blanks, start), text_.size());
+    word_ = text_.substr(start, end_ - start);
   }
-
-  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
   std::string_view text_;
   std::string file_;
   std::string_view word_;
-  std::size_t position_ = 0, line_ = 1;
+  std::size_t end_ = 0, line_ = 1;
 };
 
-/// Whether a value is an expression of sizes, as later releases have it: "0w", "ceil(*(0h,2))".
-bool is_expression(std::string_view value) {
-  const auto is_part = [](char a, char b) {
-    return b == '(' || (a >= '0' && a <= '9' && (b == 'w' || b == 'h' || b == 'd' || b == 'c'));
-  };
-  return std::adjacent_find(value.begin(), value.end(), is_part) != value.end();
-}
-
-/// "3=1.5", "-23303=2,4,5": a key and numbers. What is no number is 0.
+/// "3=1.5", "-23303=2,4,5", "6=0w,-1": a key and numbers, or what they are computed from. In an array what is no number
+/// is 0.
 bool read_parameter(std::string_view word, NcnnLayer& layer) {
   const std::size_t equals = word.find('=');
   const std::optional<long long> key =
       equals == std::string_view::npos ? std::nullopt : parse_integer(word.substr(0, equals));
   if (!key) return false;
-  std::vector<double> numbers;
-  const std::string value(word.substr(equals + 1));
-  for (const std::string& part : parts_between(value, ",")) numbers.push_back(parse_number(part).value_or(0));
-  if (is_expression(value)) layer.expression = *key;
   const bool is_array = *key <= array_key;
+  std::vector<double> numbers;
+  std::string value(word.substr(equals + 1));
+  value.erase(std::remove(value.begin(), value.end(), '"'), value.end());  // pnnx quotes texts
+  for (const std::string& part : parts_between(value, ",")) {
+    const std::optional<double> number = parse_number(part);
+    numbers.push_back(number.value_or(0));
+    if (!number && !is_array) layer.expressions[*key] = value;
+  }
   if (is_array && !numbers.empty()) numbers.erase(numbers.begin());  // how many follow
   layer.parameters[is_array ? array_key - *key : *key] = std::move(numbers);
   return true;
@@ -132,9 +126,8 @@ std::vector<NcnnLayer> read_ncnn_file(const std::filesystem::path& path) {
 namespace ncnn {
 namespace {
 
-constexpr double largest = 2147483647;
-
 std::int64_t whole_of(double number, std::int64_t key) {
+  constexpr double largest = 2147483647;
   if (std::abs(number) <= largest && number == std::floor(number)) return static_cast<std::int64_t>(number);
   reject({"parameter ", key, " is no whole number of 32 bits"});
 }
@@ -179,10 +172,7 @@ Source LayerReader::source(std::size_t i) const {
 }
 
 std::int64_t LayerReader::axis(std::int64_t number, std::size_t input) const {
-  const auto rank = static_cast<std::int64_t>(shape(input).size());
-  const std::int64_t axis = number < 0 ? number + rank : number + 1;
-  if (axis >= 1 && axis < rank) return axis;
-  reject({"there is no axis ", number, " in ", rank - 1, " dimensions"});
+  return static_cast<std::int64_t>(front_axis(number, shape(input).size() - 1)) + 1;
 }
 
 NetworkNode LayerReader::node(OperatorKind kind, Shape output, std::string function) const {
@@ -204,7 +194,6 @@ NetworkNode LayerReader::node(OperatorKind kind, Shape output, std::string funct
 
 void LayerReader::give_opaque(const std::string& function, Shape output, std::vector<Shape> weights,
                               const std::vector<Shape>& more) {
-  require_tensor_size(output);
   NetworkNode opaque = node(OperatorKind::opaque, std::move(output), function);
   for (Shape& weight : weights) opaque.operation.constants.push_back(std::move(weight));
   for (const Shape& shape : more) opaque.outputs.push_back({shape, opaque.operation.type});
@@ -231,8 +220,8 @@ void append(LayerReader& layer, NetworkNode node) {
 }
 
 Source activated(LayerReader& layer, const Source& source, int kind, const std::vector<double>& numbers) {
-  static const std::vector<std::string> functions = {"",        "relu", "leaky_relu", "clip",
-                                                     "sigmoid", "mish", "hard_swish", "gelu"};
+  static const auto functions =
+      words_of<std::vector<std::string>>("none relu leaky_relu clip sigmoid mish hard_swish gelu");
   if (kind == 0) return source;
   if (kind < 0 || kind >= static_cast<int>(functions.size())) reject({"there is no activation ", kind});
   const std::string& function = functions[static_cast<std::size_t>(kind)];

@@ -21,9 +21,9 @@ struct NcnnLayer {
   std::string name;
   std::vector<std::string> inputs, outputs;  ///< names of blobs
   std::map<std::int64_t, std::vector<double>>
-      parameters;                          ///< by key; of an array the key is k where the file has −23300 − k
-  std::optional<std::int64_t> expression;  ///< a parameter that is computed from the sizes of the inputs
-  std::size_t line = 0;                    ///< 1-based
+      parameters;  ///< by key; of an array the key is k where the file has −23300 − k
+  std::map<std::int64_t, std::string> expressions;  ///< parameters that are computed from sizes (ncnn::sizes_of())
+  std::size_t line = 0;                             ///< 1-based
 };
 
 /// Reads the layers of a `.param` file as ncnn's documentation has them ("param and model file structure"): the number
@@ -42,6 +42,13 @@ struct Blob {
   Shape shape;
   bool constant = false;  ///< of MemoryData: it has no source
 };
+
+/// The extent of a blob that ncnn calls by this letter: w, h, d or c; 1 where it has no such dimension.
+std::int64_t extent_of(const Shape& shape, char letter);
+
+/// The numbers of a list such as "*(0w,2),-1", as ncnn's documentation has it ("expression"): functions before their
+/// arguments in brackets, and "1h" for the height of the second input. Throws FormatError where it is of another form.
+std::vector<double> sizes_of(const std::string& expressions, const std::vector<Blob>& inputs);
 
 /// A layer on its way to operators: what it reads, and where they are added.
 class LayerReader {

@@ -30,9 +30,13 @@ static Source swapped(LayerReader& layer, const Source& source) {
   return layer.builder().swap_last(layer.name() + "_transposed", source);
 }
 
-/// A product of a computed tensor, its rows as they are or its columns, and weights of `units` columns.
-static Source weighed(LayerReader& layer, bool by_column, std::int64_t inner, std::int64_t units, bool bias) {
-  const Source x = by_column ? swapped(layer, layer.source()) : layer.source();
+/// An input of a product, its rows as they are or its columns.
+static Source factor(LayerReader& layer, std::size_t input, bool by_column) {
+  return by_column ? swapped(layer, layer.source(input)) : layer.source(input);
+}
+
+/// A product of the rows of `x`, of `inner` numbers where that is known, and weights of `units` columns.
+static Source weighed(LayerReader& layer, const Source& x, std::int64_t inner, std::int64_t units, bool bias = false) {
   const Shape shape = layer.builder().type(x).shape;
   if (units < 1 || (inner > 0 && shape.back() != inner)) {
     reject({"weights of ", inner, "x", units, " do not fit ", shape});
@@ -40,44 +44,86 @@ static Source weighed(LayerReader& layer, bool by_column, std::int64_t inner, st
   return layer.builder().linear(layer.name(), x, units, bias);
 }
 
+/// A product and what a Gemm adds to it: a constant of which parameter 10 says whether it is one number, one for each
+/// row (1 and 2), a matrix or one for each column; or the input behind the factors, where there is one.
+static Source with_third(LayerReader& layer, const Source& product, std::size_t third) {
+  NetworkBuilder& builder = layer.builder();
+  const Shape shape = builder.type(product).shape;
+  const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  const bool stored = layer.whole(6, 0) != 0;
+  const int number = layer.whole(10, 0);
+  if (stored ? number == -1 : layer.size() <= third) return product;
+  if (!stored && !layer.is_constant(third)) {
+    Source added = layer.source(third);
+    if (layer.shape(third) == Shape{1, rows} && rows != columns)
+      added = builder.reshape(layer.name() + "_rows", added, {1, rows, 1});
+    return builder.add(layer.name() + "_sum", product, added);
+  }
+  if (stored && (number < 0 || number > 4)) reject({"there is no way to broadcast C of number ", number});
+  NetworkNode sum = builder.node(OperatorKind::add, layer.name() + "_sum", {product}, shape);
+  sum.operation.constants = {!stored       ? layer.shape(third)
+                             : number == 0 ? Shape{1}
+                             : number == 3 ? Shape{rows, columns}
+                             : number == 4 ? Shape{columns}
+                                           : Shape{rows, 1}};
+  return builder.append(std::move(sum));
+}
+
 void gemm(LayerReader& layer) {
   const bool transposed_a = layer.whole(2, 0) != 0, transposed_b = layer.whole(3, 0) != 0;
   const bool constant_a = layer.whole(4, 0) != 0, constant_b = layer.whole(5, 0) != 0;
-  const bool constant_c = layer.whole(6, 0) != 0 && layer.whole(10, 0) != -1;  // there may be no third factor
   const std::int64_t m = layer.whole(7, 0), n = layer.whole(8, 0), k = layer.whole(9, 0);
+  const int number = layer.whole(6, 0) != 0 ? layer.whole(10, 0) : -1;  // of how C is broadcast
+  const bool weighs = constant_a != constant_b,
+             bias = weighs && (constant_b ? number == 4 : number == 1 || number == 2);
   Source result;
-  if (constant_b && !constant_a) {
-    result = weighed(layer, transposed_a, k, n, constant_c);
-  } else if (constant_a && !constant_b) {  // A B = (Bᵀ Aᵀ)ᵀ
-    result = swapped(layer, weighed(layer, !transposed_b, k, m, constant_c));
+  if (weighs && constant_b) {
+    result = weighed(layer, factor(layer, 0, transposed_a), k, n, bias);
+  } else if (weighs) {  // A B = (Bᵀ Aᵀ)ᵀ
+    result = swapped(layer, weighed(layer, factor(layer, 0, !transposed_b), k, m, bias));
   } else {
-    const Source a = transposed_a ? swapped(layer, layer.source(0)) : layer.source(0);
-    const Source b = transposed_b ? swapped(layer, layer.source(1)) : layer.source(1);
+    const Source a = factor(layer, 0, transposed_a), b = factor(layer, 1, transposed_b);
     result = layer.builder().matrix_product(layer.name(), a, b);
-    if (layer.size() > 2 && !layer.is_constant(2)) {
-      result = layer.builder().add(layer.name() + "_sum", result, layer.source(2));
-    }
   }
+  if (!bias) result = with_third(layer, result, weighs ? 1 : 2);
   layer.give(layer.whole(14, 0) != 0 ? swapped(layer, result) : result);
 }
 
+/// Gives a product without the row or the column that a vector was made a matrix by.
+static void give_without(LayerReader& layer, const Source& product, bool row, bool column) {
+  Shape shape = layer.builder().type(product).shape;
+  if (column) shape.pop_back();
+  if (row) shape.erase(shape.end() - (column ? 1 : 2));
+  if (shape.size() < 2) shape.push_back(1);
+  layer.give(layer.builder().reshape(layer.name() + "_vector", product, shape));
+}
+
 void matrix_product(LayerReader& layer) {
-  if (layer.size() > 1 && layer.is_constant(0) && !layer.is_constant(1)) {
-    const Shape& weights = layer.shape(0);
-    Shape shape = layer.shape(1);
-    if (weights.size() < 3 || shape.size() < weights.size()) throw FormatError("its factors are no matrices");
-    if (layer.whole(0, 0) != 0) std::swap(shape.back(), shape[shape.size() - 2]);
-    shape[shape.size() - 2] = weights[weights.size() - 2];
+  const bool transposed = layer.whole(0, 0) != 0;
+  const Shape &left = layer.shape(0), &right = layer.shape(1);
+  const bool row = left.size() == 2, column = right.size() == 2;  // a vector
+  if (layer.is_constant(0) && !layer.is_constant(1)) {
+    if (row) {
+      const Source x = factor(layer, 1, !transposed && !column);
+      return give_without(layer, weighed(layer, x, left[1], 1), false, true);
+    }
+    const std::int64_t rows = left[left.size() - 2];
+    if (column) return layer.give(weighed(layer, layer.source(1), left.back(), rows));
+    Shape shape = right;
+    if (shape.size() < left.size()) throw FormatError("its factors are no matrices");
+    if (transposed) std::swap(shape.back(), shape[shape.size() - 2]);
+    shape[shape.size() - 2] = rows;
     return layer.give_opaque("MatMul", shape);
   }
-  if (layer.size() > 1 && layer.is_constant(1)) {
-    const Shape& weights = layer.shape(1);
-    const bool transposed = layer.whole(0, 0) != 0;
-    if (weights.size() < 3) reject({"its weights are no matrix, found ", weights});
-    return layer.give(weighed(layer, false, 0, weights[weights.size() - (transposed ? 2 : 1)], false));
+  if (layer.is_constant(1)) {
+    if (column) return give_without(layer, weighed(layer, layer.source(), right[1], 1), false, true);
+    return layer.give(weighed(layer, layer.source(), right[right.size() - (transposed ? 1 : 2)],
+                              right[right.size() - (transposed ? 2 : 1)]));
   }
-  const Source right = layer.whole(0, 0) != 0 ? swapped(layer, layer.source(1)) : layer.source(1);
-  layer.give(layer.builder().matrix_product(layer.name(), layer.source(0), right));
+  Source a = layer.source(0), b = column ? layer.source(1) : factor(layer, 1, transposed);
+  if (row) a = layer.builder().reshape(layer.name() + "_row", a, {1, 1, left[1]});
+  if (column) b = layer.builder().reshape(layer.name() + "_column", b, {1, right[1], 1});
+  give_without(layer, layer.builder().matrix_product(layer.name(), a, b), row, column);
 }
 
 /// The equation is an array of its characters, with letters i to l for dimensions without the batch, which computed

@@ -107,12 +107,16 @@ class NcnnReader {
                                          [&](const std::string& name) { return options_.shapes.count(name) != 0; });
   }
 
-  void read_layer(const NcnnLayer& file) {
+  void read_layer(NcnnLayer file) {
     std::vector<Blob> inputs;
     for (const std::string& name : file.inputs) {
       const auto found = blobs_.find(name);
       if (found == blobs_.end()) reject({"no layer before it gives '", name, "'"});
       inputs.push_back(found->second);
+    }
+    const auto known = conversions().find(file.type);
+    for (const auto& [key, sizes] : file.expressions) {
+      if (known != conversions().end()) file.parameters[key] = ncnn::sizes_of(sizes, inputs);
     }
     LayerReader layer(file, std::move(inputs), builder_);
     const std::size_t before = builder_.network().nodes.size();
@@ -122,12 +126,7 @@ class NcnnReader {
       layer.give_constant(dimensions_of(layer, false));
     } else if (is_alias(file.type)) {
       for (std::size_t i = 0; i < file.outputs.size(); ++i) layer.give_input(std::min(i, layer.size() - 1));
-    } else if (const auto known = conversions().find(file.type); known != conversions().end()) {
-      if (file.expression) {
-        reject({"its parameter ", *file.expression,
-                " is an expression of the sizes of its inputs, which we do not follow; let pnnx write the "
-                "file with one fixed inputshape"});
-      }
+    } else if (known != conversions().end()) {
       known->second(layer);
     } else {
       give_unknown(file, layer);
@@ -137,8 +136,9 @@ class NcnnReader {
       for (const TensorType& output : node.outputs) require_tensor_size(output.shape);
       require_countable(node.operation);
       const std::int64_t key = file.type == "Gemm" || file.type == "MultiHeadAttention" ? 18 : 8;
-      const int scales = parameter_count(node.operation) > 0 ? layer.whole(key, 0) : 0;  // of int8, or fewer bits
-      if (scales >= 400) node.operation.weight_bits = scales / 100;                      // it multiplies floats
+      const bool weighs = node.operation.kind != OperatorKind::add && parameter_count(node.operation) > 0;
+      const int scales = weighs ? layer.whole(key, 0) : 0;           // of int8, or fewer bits
+      if (scales >= 400) node.operation.weight_bits = scales / 100;  // it multiplies floats
       if (scales != 0 && scales < 400) node.operation.type = ElementType::int8;
     }
     std::vector<Blob> given = layer.take();

@@ -8,7 +8,7 @@
 namespace tenshot::nasbench::ncnn {
 namespace {
 
-constexpr std::int64_t dropped = -233;  // a dimension that is not there, or the rest of one
+constexpr int dropped = -233;  // a dimension that is not there, or the rest of one
 
 void give_shape(LayerReader& layer, const Shape& shape) {
   if (layer.is_constant(0)) return layer.give_constant(shape);
@@ -58,17 +58,19 @@ void give_parts(LayerReader& layer, const std::vector<std::pair<std::int64_t, Pa
 }  // namespace
 
 void reshape(LayerReader& layer) {
+  static constexpr std::array<std::string_view, 5> letters = {"", "w", "hw", "chw", "cdhw"};
   const Shape& from = layer.shape();
   Shape shape = {1};
   std::int64_t known = 1, place = -1;
-  for (std::size_t i = 0; i < dimension_keys.size(); ++i) {
-    std::int64_t dimension = layer.whole(dimension_keys[i], static_cast<int>(dropped));
-    if (dimension == dropped) continue;
-    if (dimension == 0) {  // as it was: widths are counted from behind, channels from the front
-      const std::size_t from_behind = dimension_keys.size() - i;
-      if (from.size() <= (i == 0 ? 1 : from_behind)) throw FormatError("it keeps a dimension that is not there");
-      dimension = i == 0 ? from[1] : from[from.size() - from_behind];
-    }
+  std::vector<std::int64_t> dimensions = layer.list(6);  // in later releases, from the width on
+  std::reverse(dimensions.begin(), dimensions.end());
+  for (const std::int64_t key : dimension_keys) {
+    if (!layer.has(6) && layer.whole(key, dropped) != dropped) dimensions.push_back(layer.whole(key, 0));
+  }
+  if (dimensions.size() >= letters.size()) throw FormatError("it has more than four dimensions");
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    const std::int64_t dimension =
+        dimensions[i] == 0 ? extent_of(from, letters[dimensions.size()][i]) : dimensions[i];  // 0: as it was
     if (dimension == -1 && place < 0) place = static_cast<std::int64_t>(shape.size());
     shape.push_back(dimension == -1 ? 1 : dimension);
     require_tensor_size(shape);
@@ -174,7 +176,9 @@ void slice(LayerReader& layer) {
 void crop(LayerReader& layer) {
   const Shape& from = layer.shape();
   std::vector<std::pair<std::int64_t, Part>> parts;
-  const std::vector<std::int64_t> starts = layer.list(9), ends = layer.list(10), axes = layer.list(11);
+  const std::int64_t first = layer.has(19) ? 19 : 9;  // in later releases these may be computed from sizes
+  const std::vector<std::int64_t> starts = layer.list(first), ends = layer.list(first + 1),
+                                  axes = layer.list(first + 2);
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::int64_t axis = layer.axis(i < axes.size() ? axes[i] : static_cast<std::int64_t>(i));
     const std::int64_t extent = from[static_cast<std::size_t>(axis)];

@@ -25,7 +25,6 @@ void padding(LayerReader& layer) {
   set(rank - 1, layer.whole(2, 0), layer.whole(3, 0));
   if (rank > 2) set(rank - 2, layer.whole(0, 0), layer.whole(1, 0));
   if (rank > 3) set(rank - 3, layer.whole(7, 0), layer.whole(8, 0));  // channels, or the depth of a volume
-  require_tensor_size(shape);
   node.outputs[0].shape = shape;
   append(layer, std::move(node));
 }
@@ -38,17 +37,18 @@ void resize(LayerReader& layer) {
   const Shape old = layer.builder().type(image).shape;
   const std::size_t rank = old.size();
   Shape shape = old;
-  const auto extent = [&](std::size_t axis, int fixed, double factor) {
+  const auto extent = [&](std::size_t axis, std::int64_t fixed, double factor) {
     if (layer.whole(5, 0) != 0 && layer.size() > 1 && layer.shape(1).size() >= 3) {
       return layer.shape(1)[layer.shape(1).size() - rank + axis];
     }
     const double scaled = std::floor(static_cast<double>(old[axis]) * factor);
-    return fixed > 0 ? std::int64_t{fixed} : scaled >= 1 && scaled < 2e9 ? static_cast<std::int64_t>(scaled) : 0;
+    return fixed > 0 ? fixed : scaled >= 1 && scaled < 2e9 ? static_cast<std::int64_t>(scaled) : 0;
   };
   if (layer.size() > 1 && layer.shape(1).size() < rank) throw FormatError("its second input has no size of an image");
-  shape[rank - 1] = extent(rank - 1, layer.whole(4, 0), layer.real(2, 1));
-  if (rank > 3) shape[rank - 2] = extent(rank - 2, layer.whole(3, 0), layer.real(1, 1));
-  require_tensor_size(shape);
+  std::vector<std::int64_t> sizes = layer.list(9);  // in later releases they may be computed from sizes
+  if (sizes.empty()) sizes = {layer.whole(4, 0), layer.whole(3, 0)};
+  shape[rank - 1] = extent(rank - 1, sizes[0], layer.real(2, 1));
+  if (rank > 3) shape[rank - 2] = extent(rank - 2, sizes.size() > 1 ? sizes[1] : 1, layer.real(1, 1));
   NetworkNode node = layer.node(OperatorKind::resize, shape);
   node.inputs = {image};
   node.operation.constants.clear();

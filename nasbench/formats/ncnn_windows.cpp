@@ -152,15 +152,17 @@ Source adaptive_pool(LayerReader& layer, const Source& image, bool maximum) {
   const int asked_w = layer.whole(8, 0), asked_h = is_flat(layer) ? 1 : layer.whole(18, asked_w);
   const std::int64_t w = asked_w == dropped ? shape[3] : asked_w, h = asked_h == dropped ? shape[2] : asked_h;
   if (w == 1 && h == 1) return global_pool(layer, image, maximum, true);
-  if (w < 1 || h < 1 || w > shape[3] || h > shape[2]) throw FormatError("it cannot give an image of that size");
+  if (w < 1 || h < 1) throw FormatError("it cannot give an image of that size");
   NetworkNode node = layer.node(maximum ? OperatorKind::max_pool : OperatorKind::average_pool, {1, shape[1], h, w});
-  const auto stride = [](std::int64_t in, std::int64_t out) { return static_cast<int>(in / out); };
-  const auto kernel = [&](std::int64_t in, std::int64_t out) {
-    return static_cast<int>(in - (out - 1) * stride(in, out));
-  };
   node.inputs = {image};
-  node.operation.stride = {stride(shape[2], h), stride(shape[3], w)};
-  node.operation.kernel = {kernel(shape[2], h), kernel(shape[3], w)};
+  if (w > shape[3] || h > shape[2]) {  // its windows move by less than a pixel, as no pool of ours does
+    node.operation.kind = OperatorKind::opaque;
+    node.operation.name = maximum ? "MaxPool" : "AveragePool";
+    return layer.builder().append(std::move(node));
+  }
+  Extent &stride = node.operation.stride, &kernel = node.operation.kernel;
+  stride = {static_cast<int>(shape[2] / h), static_cast<int>(shape[3] / w)};
+  kernel = {static_cast<int>(shape[2] - (h - 1) * stride.height), static_cast<int>(shape[3] - (w - 1) * stride.width)};
   return layer.builder().append(std::move(node));
 }
 
@@ -233,7 +235,6 @@ void volume_convolution(LayerReader& layer) {
     const auto key = static_cast<std::int64_t>(i);
     output[4 - i] = layer.has(25) ? layer.whole(25 + key, fixed) : output[4 - i] + layer.whole(18 + key, more);
   }
-  require_tensor_size(output);
   const std::int64_t in = layer.shape()[1];
   const int groups = groups_of(layer);
   require_groups(groups, in, units);

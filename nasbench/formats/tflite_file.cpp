@@ -14,7 +14,7 @@
 namespace tenshot::nasbench {
 namespace {
 
-using tflite::code::branch, tflite::code::loop;
+using tflite::code::add, tflite::code::branch, tflite::code::loop, tflite::code::sub;
 constexpr std::uint32_t schema_version = 3;
 constexpr std::uint64_t most_tensors = 4 * operator_limit;
 constexpr std::size_t longest_name = 500;
@@ -63,18 +63,21 @@ std::optional<std::int64_t> single_number(const TfliteFile& file, std::int32_t t
   return usual ? std::optional(numbers->front()) : std::nullopt;
 }
 
-/// What an iteration adds to what it takes as `tensor`, 0 where it hands that on; nothing where it does anything else.
+/// What an iteration adds to what it takes as `tensor`, 0 where it hands that on or does not take it; nothing where it
+/// does anything else.
 std::optional<std::int64_t> step_of(const TfliteFile& file, const Iteration& iteration, std::int32_t tensor) {
-  constexpr std::int32_t add = 0;
+  if (std::count(iteration.inputs.begin(), iteration.inputs.end(), tensor) == 0) return 0;
   std::optional<std::int64_t> step;
   for (std::size_t i = 0; i < iteration.inputs.size(); ++i) {
     if (iteration.inputs[i] != tensor) continue;
     std::optional<std::int64_t> own;
     if (iteration.outputs[i] == tensor) own = 0;
     for (const TfliteOperator& op : iteration.operators) {
-      if (op.code != add || op.inputs.size() != 2 || op.outputs.front() != iteration.outputs[i]) continue;
+      const bool counts = (op.code == add || op.code == sub) && op.inputs.size() == 2;
+      if (!counts || op.outputs.front() != iteration.outputs[i]) continue;
       if (op.inputs[0] == tensor) own = single_number(file, op.inputs[1]);
-      if (op.inputs[1] == tensor) own = single_number(file, op.inputs[0]);
+      if (op.inputs[1] == tensor && op.code == add) own = single_number(file, op.inputs[0]);
+      if (own && op.code == sub) own = -*own;
     }
     if (!own || (step && step != own)) return std::nullopt;
     step = own;
@@ -82,22 +85,22 @@ std::optional<std::int64_t> step_of(const TfliteFile& file, const Iteration& ite
   return step;
 }
 
-/// How often a loop runs that counts up by a constant while its condition finds it less than one; nothing where it is
-/// another.
+/// How often a loop runs that counts up or down by a constant while its condition finds it less or greater than one;
+/// nothing where it is another.
 std::optional<std::int64_t> iteration_count(const TfliteFile& file, const std::vector<TfliteOperator>& condition,
                                             const Iteration& iteration) {
-  constexpr std::int32_t less = 58, less_equal = 63, logical_and = 86;
+  constexpr std::int32_t less = 58, greater = 61, greater_equal = 62, less_equal = 63, logical_and = 86;
   std::optional<std::int64_t> least;
   for (const TfliteOperator& op : condition) {
     if (op.code == logical_and) continue;
-    if ((op.code != less && op.code != less_equal) || op.inputs.size() != 2) return std::nullopt;
-    const auto start = single_number(file, op.inputs[0]), step = step_of(file, iteration, op.inputs[0]);
-    const auto limit = single_number(file, op.inputs[1]);
-    const bool is_carried = std::count(iteration.inputs.begin(), iteration.inputs.end(), op.inputs[1]) > 0;
-    if (is_carried && step_of(file, iteration, op.inputs[1]) != 0) return std::nullopt;
-    if (!start || !step || !limit || *step < 1) return std::nullopt;
-    const std::int64_t room = *limit + (op.code == less_equal ? 1 : 0) - *start;
-    const std::int64_t count = room <= 0 ? 0 : (room - 1) / *step + 1;
+    const bool reversed = op.code == greater || op.code == greater_equal, equal = op.code > greater;
+    if ((!reversed && op.code != less && op.code != less_equal) || op.inputs.size() != 2) return std::nullopt;
+    const std::int32_t low = op.inputs[reversed ? 1 : 0], high = op.inputs[reversed ? 0 : 1];
+    const auto start = single_number(file, low), limit = single_number(file, high);
+    const auto up = step_of(file, iteration, low), down = step_of(file, iteration, high);
+    if (!start || !limit || !up || !down || *up <= *down) return std::nullopt;
+    const std::int64_t room = *limit + (equal ? 1 : 0) - *start;
+    const std::int64_t count = room <= 0 ? 0 : (room - 1) / (*up - *down) + 1;
     least = std::min(least.value_or(count), count);
   }
   return least;

@@ -58,8 +58,9 @@ Source over_image(Operation& op, std::size_t input) {
 
 /// The weights of one direction of a recurrent layer, the first of which is input `first`, as ONNX has them: 1 × gates
 /// and units × inputs, then × outputs, then the biases and the peepholes; a projection is 1 × outputs × units. Of an
-/// LSTM each gate has tensors of its own, the first of each four being left out where it is coupled.
-std::vector<Shape> direction_of(const Operation& op, std::size_t first, std::size_t gates) {
+/// LSTM each gate has tensors of its own, the first of each four being left out where it is coupled. The weights of an
+/// auxiliary input, from input `auxiliary` on, stand beside those of the input.
+std::vector<Shape> direction_of(const Operation& op, std::size_t first, std::size_t gates, std::size_t auxiliary) {
   const bool lstm = gates > 1;
   const std::size_t biases = first + (lstm ? 11 : 2), peepholes = first + 8, projection = first + 15;
   std::vector<Shape> weights;
@@ -73,6 +74,9 @@ std::vector<Shape> direction_of(const Operation& op, std::size_t first, std::siz
     if (all[1] < 1 || all[2] < 1) throw FormatError("it has no weights");
     weights.push_back(std::move(all));
   }
+  const std::size_t last_auxiliary = auxiliary + gates - 1;
+  if (op.is_constant(last_auxiliary) && op.shape(last_auxiliary).size() == 2)
+    weights[0][2] += op.shape(last_auxiliary)[1];
   const auto add_vectors = [&](std::size_t begin, std::size_t end) {
     std::int64_t numbers = 0;
     for (std::size_t i = begin; i < end; ++i) numbers += op.is_constant(i) ? element_count(op.shape(i)) : 0;
@@ -110,27 +114,24 @@ void pair(Operation& op) {
   const OperatorKind kind = op.code() == code::add || op.code() == code::add_n ? OperatorKind::add
                             : op.code() == code::mul                           ? OperatorKind::multiply
                                                                                : OperatorKind::elementwise;
+  const Shape wanted = op.output().shape;
   Shape shape;
-  bool first = true;
-  NetworkNode node = op.node(kind, {}, kind == OperatorKind::elementwise ? rule_of(op.code(), "")->name : "");
+  NetworkNode node = op.node(kind, wanted, kind == OperatorKind::elementwise ? rule_of(op.code(), "")->name : "");
   node.inputs.clear();
   for (std::size_t i = 0; i < op.size(); ++i) {
     if (!op.has(i)) continue;
     if (!op.is_constant(i)) {
       const bool smaller = op.output().image && op.shape(i).size() < 4;
       node.inputs.push_back(smaller ? over_image(op, i) : op.source(i));
-      const Shape& own = op.builder().type(node.inputs.back()).shape;
-      shape = first ? own : broadcast_shape(shape, own);
-      first = false;
+      shape = broadcast_shape(shape, op.builder().type(node.inputs.back()).shape);
     } else if (element_count(op.shape(i)) == 1) {
       const std::optional<std::vector<std::int64_t>> number = op.few_numbers(i);
       node.attributes.alpha = number && !number->empty() ? static_cast<double>(number->front()) : 1;
     }
     if (op.is_constant(i)) node.attributes.constant_first = i == 0 && kind == OperatorKind::elementwise;
   }
-  node.operation.constants = op.node(kind, op.output().shape).operation.constants;
   for (const Shape& constant : node.operation.constants) shape = broadcast_shape(shape, constant);
-  node.outputs[0].shape = element_count(shape) == element_count(op.output().shape) ? op.output().shape : shape;
+  if (element_count(shape) != element_count(wanted)) node.outputs[0].shape = shape;
   const bool activates =
       op.code() == code::add || op.code() == code::mul || op.code() == code::sub || op.code() == code::div;
   op.give_activated(op.builder().append(std::move(node)), activates ? op.small(0) : 0);
@@ -143,14 +144,12 @@ void softmax(Operation& op) {
 }
 
 void reduce(Operation& op) {
-  static const std::map<std::int32_t, std::string> names = {{40, "mean"}, {74, "sum"}, {81, "product"}, {82, "max"},
-                                                            {89, "min"},  {91, "any"}, {140, "all"}};
   std::vector<std::int64_t> axes;
   for (const std::int64_t axis : op.numbers(1)) axes.push_back(op.axis(axis));
   std::sort(axes.begin(), axes.end());
   NetworkNode node = op.node(OperatorKind::reduce, op.output().shape);
   node.inputs = {op.source()};
-  set_reduction(node, names.at(op.code()), std::move(axes), op.input(0).image);
+  set_reduction(node, rule_of(op.code(), "")->name, std::move(axes), op.input(0).image);
   op.append(std::move(node));
 }
 
@@ -168,9 +167,11 @@ void recurrent(Operation& op) {
     weights = {{1, op.shape(2)[0], op.shape(2)[1]}, op.shape(3)};
     return give_all(op, std::move(node));
   }
-  weights = direction_of(op, 1, lstm ? 4 : 1);
+  const std::size_t gates = lstm ? 4 : 1, auxiliary = lstm ? 39 : 9;
+  weights = direction_of(op, 1, gates, auxiliary + 1);
   if (code == code::two_way_lstm || code == code::two_way_rnn) {
-    const std::vector<Shape> back = direction_of(op, lstm ? 18 : 5, lstm ? 4 : 1);
+    const std::vector<Shape> back = direction_of(op, lstm ? 18 : 5, gates, auxiliary + 1 + gates);
+    if (op.is_computed(auxiliary)) node.inputs.push_back(op.source(auxiliary));
     if (back != weights) throw FormatError("its directions have weights of different shapes");
     for (Shape& shape : weights) shape.front() = 2;
   }
@@ -251,10 +252,6 @@ void pool(Operation& op) {
   op.give_activated(result, op.small(numbers.activation));
 }
 
-static Source swapped(Operation& op, const Source& source, const char* part) {
-  return op.builder().swap_last(op.name() + part, source);
-}
-
 /// Weights are units × inputs; the input is a matrix of so many columns, whatever its shape is.
 void fully_connected(Operation& op) {
   Source x = op.source();
@@ -266,28 +263,35 @@ void fully_connected(Operation& op) {
   }
   const bool as_it_is = op.shape().back() == in && (op.shape().size() == 2 || op.flag(2));
   if (!as_it_is) x = op.builder().reshape(op.name() + "_rows", x, {all / in, in});
-  const Source result = op.is_constant(1)
-                            ? op.builder().linear(op.name(), x, units, op.has(2))
-                            : op.builder().matrix_product(op.name(), x, swapped(op, op.source(1), "_transposed"));
-  if (op.builder().type(result).shape == op.output().shape) return op.give_activated(result, op.small(0));
-  const Shape wanted = op.output().shape;
-  if (element_count(wanted) != element_count(op.builder().type(result).shape)) {
-    reject({"its output of ", wanted, " is not what it computes"});
-  }
-  op.give_activated(op.builder().reshape(op.name() + "_shape", result, wanted), op.small(0));
+  const Source result =
+      op.is_constant(1)
+          ? op.builder().linear(op.name(), x, units, op.has(2))
+          : op.builder().matrix_product(op.name(), x, op.builder().swap_last(op.name() + "_transposed", op.source(1)));
+  const Shape& wanted = op.output().shape;
+  const bool fits = op.builder().type(result).shape == wanted;
+  op.give_activated(fits ? result : op.builder().reshape(op.name() + "_shape", result, wanted), op.small(0));
 }
 
 void matrix_product(Operation& op) {
   const bool several = op.is_constant(1) && op.shape(1).size() > 2 &&
                        element_count(op.shape(1)) > op.shape(1).back() * op.shape(1)[op.shape(1).size() - 2];
-  if (op.is_constant(0) || several) return opaque(op);
   if (op.shape().empty()) throw FormatError("it multiplies a scalar");
   const auto factor = [&](std::size_t i, const char* part) {  // an image in the order of the file
     const Source x =
         op.input(i).image ? op.builder().reshape(op.name() + "_rows", op.source(i), op.file_shape(i)) : op.source(i);
-    return op.flag(static_cast<int>(i)) ? swapped(op, x, part) : x;
+    return op.flag(static_cast<int>(i)) ? op.builder().swap_last(op.name() + part, x) : x;
   };
   const auto give = [&op](const Source& x) { return op.output().image ? op.give_reshaped(x) : op.give(x); };
+  if (op.is_constant(0) || several) {
+    const std::size_t constant = op.is_constant(0) ? 0 : 1;
+    NetworkNode node = op.node(OperatorKind::opaque, file_shape(op.output()), op.type());
+    node.inputs = {factor(1 - constant, "_factor")};
+    for (Shape& weights : node.operation.constants) {
+      if (op.flag(static_cast<int>(constant)) && weights.size() > 1)
+        std::swap(weights.back(), weights[weights.size() - 2]);
+    }
+    return give(op.builder().append(std::move(node)));
+  }
   const Source left = factor(0, "_left");
   if (op.is_computed(1)) return give(op.builder().matrix_product(op.name(), left, factor(1, "_right")));
   const Shape& weights = op.shape(1);

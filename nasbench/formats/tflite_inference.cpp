@@ -185,19 +185,17 @@ std::optional<Numbers> chosen(const Operation& op) {
   return result;
 }
 
-const Rule* rule_for(const Operation& op) { return op.code() == code::custom ? nullptr : rule_of(op.code(), ""); }
-
 }  // namespace
 
 bool computes_its_shape(const Operation& op) {
-  const Rule* rule = rule_for(op);
+  const Rule* rule = rule_of(op.code(), "");
   if (rule == nullptr || (rule->convert == matrix_product && op.is_constant(0))) return false;
   const auto converts = {convolution, pool, function, softmax, pad, transpose, matrix_product};
   return std::find(converts.begin(), converts.end(), rule->convert) != converts.end();
 }
 
 std::optional<std::vector<Shape>> inferred_shapes(const Operation& op) {
-  const Rule* rule = rule_for(op);
+  const Rule* rule = rule_of(op.code(), "");
   if (rule == nullptr) return std::nullopt;
   if (rule->convert == concatenate) return joined(op);
   if (rule->convert == slice) return sliced(op);

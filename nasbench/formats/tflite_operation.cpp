@@ -47,7 +47,7 @@ constexpr std::array<Row, 26> rows = {{
     {pack, Layout::any, "83 Concat"},
     {unpack, Layout::any, "88 Split"},
     {pair, Layout::alike, "0 Add 18 Add 106 Add"},
-    {reduce, Layout::alike, "40 Reduce 74 Reduce 81 Reduce 82 Reduce 89 Reduce 91 Reduce 140 Reduce"},
+    {reduce, Layout::alike, "40 mean 74 sum 81 product 82 max 89 min 91 any 140 all"},
     {opaque, Layout::images, "5 DepthToSpace 12 LpPool 13 LRN 26 SpaceToDepth 37 BatchToSpace 38 SpaceToBatch"},
     {opaque, Layout::alike, "11 LpNormalization 69 Tile 118 If 128 CumSum 130 Expand"},
     {opaque, Layout::any, "7 Gather 48 TopK 56 ArgMax 79 ArgMin 85 OneHot 107 GatherND 109 NonZero"},
@@ -187,10 +187,7 @@ void Operation::give_activated(const Source& source, int activation) {
 }
 
 void Operation::give_reshaped(const Source& source) {
-  const Shape& wanted = output(given_.size()).shape;
-  const Shape from = builder_.type(source).shape;
-  if (element_count(from) != element_count(wanted)) reject({from, " does not hold as many numbers as ", wanted});
-  give(builder_.reshape(name_, source, wanted));
+  give(builder_.reshape(name_, source, output(given_.size()).shape));
 }
 
 const Rule* rule_of(std::int32_t code, const std::string& custom) {

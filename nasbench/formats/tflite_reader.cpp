@@ -28,7 +28,7 @@ class TfliteReader {
       const TfliteOperator& op = file_.operators[i];
       first_nodes_.push_back(builder_.network().nodes.size());
       if (op.outputs.empty()) continue;  // it starts or keeps a state
-      const std::string name = name_of(op);
+      const std::string &given = tensor(op.outputs.front()).name, name = given.empty() ? "operator" : given;
       try {
         read_operator(op, name);
       } catch (const Error& error) {
@@ -74,11 +74,6 @@ class TfliteReader {
   }
 
   const TfliteTensor& tensor(std::int32_t index) const { return file_.tensors[static_cast<std::size_t>(index)]; }
-
-  std::string name_of(const TfliteOperator& op) const {
-    const std::string& name = tensor(op.outputs.front()).name;
-    return name.empty() ? "operator" : name;
-  }
 
   /// What nothing computes: weights, and the states of recurrent operators.
   void read_constants() {

@@ -97,6 +97,7 @@ struct NetworkNode {
 struct NetworkInput {
   std::string name;
   TensorType type;
+  std::string file_type = {};  ///< what an ONNX file's type is where no ElementType is it: "string", "uint16"
 };
 
 /// Any network, as data: a directed graph of operators with shapes, batch included, without weights.

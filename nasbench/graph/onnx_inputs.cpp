@@ -6,6 +6,7 @@
 #include "nasbench/graph/onnx_operators.h"
 #include "nasbench/graph/onnx_weight_inputs.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -16,6 +17,15 @@ bool is_called_time(const std::string& symbol) {
   return symbol.find("batch") == std::string::npos &&
          std::any_of(parts.begin(), parts.end(),
                      [&](std::string_view part) { return symbol.find(part) != std::string::npos; });
+}
+
+/// The type's name, "uint16", where element_type() is only like it; empty where it is the same.
+std::string unlike_type(int onnx_type) {
+  for (const auto type : {onnx::TensorProto::UINT16, onnx::TensorProto::STRING, onnx::TensorProto::UINT32,
+                          onnx::TensorProto::UINT64, onnx::TensorProto::COMPLEX64, onnx::TensorProto::COMPLEX128}) {
+    if (onnx_type == type) return lower_case(onnx::TensorProto::DataType_Name(type));
+  }
+  return onnx_type > onnx::TensorProto::BFLOAT16 ? "type " + std::to_string(onnx_type) : "";
 }
 
 }  // namespace
@@ -179,6 +189,7 @@ void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
   }
   if (is_empty) return scopes_.set(input.name(), constant_of(value.shape, value.element, {}));
   value.source = builder_.input(input.name(), value.shape, element_type(value.element));
+  builder_.edit().inputs.back().file_type = unlike_type(value.element);
   scopes_.set(input.name(), std::move(value));
 }
 

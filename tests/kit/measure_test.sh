@@ -134,6 +134,18 @@ case_python() {
   measure 0 PYTHONPATH="$here/board/python" --profile
   expect_lines 1 conv1_kernel_time "$kit/results/arch_01/profile.json"
 }
+case_input_types() { # whatever type of number a model takes, the runners give it
+  for type in float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool; do
+    if PYTHONPATH=$here/board/python python3 -c 'import numpy' 2>/dev/null; then
+      FAKE_TYPE=$type PYTHONPATH=$here/board/python python3 "$kit_files/run_onnx.py" "$0" 2 0 "$work/times" 1 $type:1x3 ||
+        fail "run_onnx.py does not feed $type"
+    fi
+    if command -v node >/dev/null; then
+      FAKE_TYPE=$type TENSHOT_NODE_MODULES=$here/board/node_modules node "$kit_files/run_onnx.js" "$0" 2 0 "$work/times" \
+        1 $type:1x3 || fail "run_onnx.js does not feed $type"
+    fi
+  done
+}
 case_node() {
   node=$(command -v node) || { echo "  skipped: no node"; return; }
   board perf
@@ -890,7 +902,7 @@ for shell in dash "busybox sh"; do
     continue
   fi
   shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
-  for name in trtexec another_board chains precisions perf_test python node optimization custom times profile profile_of_a_command decimal_commas open_dimensions shapes openvino converted phone checksums same_failure \
+  for name in trtexec another_board chains precisions perf_test input_types python node optimization custom times profile profile_of_a_command decimal_commas open_dimensions shapes openvino converted phone checksums same_failure \
     failure_in_the_middle unbuildable \
     without_perf without_nvpmodel clocks clock_levels sentinel sentinel_level sentinel_that_fails changed_model not_writable resumption \
     interruption odd_paths bad_input energy_counter energy_rails memory cold cold_of_a_command; do

@@ -32,8 +32,12 @@ const arrayOf = {
   float16: (count) => new Uint16Array(count).fill(0x3800), // 0.5
   int8: (count) => new Int8Array(count).fill(1),
   uint8: (count) => new Uint8Array(count).fill(1),
+  int16: (count) => new Int16Array(count).fill(1),
+  uint16: (count) => new Uint16Array(count).fill(1),
   int32: (count) => new Int32Array(count).fill(1),
+  uint32: (count) => new Uint32Array(count).fill(1),
   int64: (count) => new BigInt64Array(count).fill(1n),
+  uint64: (count) => new BigUint64Array(count).fill(1n),
   bool: (count) => new Uint8Array(count).fill(1),
 };
 

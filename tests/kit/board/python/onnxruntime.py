@@ -1,4 +1,6 @@
 """A stand-in for the module onnxruntime, written by hand after its API documentation (InferenceSession, NodeArg)."""
+import os
+
 __version__ = "1.17.0"
 
 
@@ -25,7 +27,7 @@ class InferenceSession:
         return [NodeArg()]
 
     def run(self, outputs, feeds):
-        assert outputs is None and str(feeds["input"].dtype) == "float32", feeds
+        assert outputs is None and str(feeds["input"].dtype) == os.environ.get("FAKE_TYPE", "float32"), feeds
         return [feeds["input"].sum(axis=0)]
 
     def end_profiling(self):

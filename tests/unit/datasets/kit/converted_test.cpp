@@ -61,7 +61,7 @@ TEST_F(Converted, FilesAreCopiedHashedAndListedForTheShell) {
 TEST_F(Converted, AModelOfTwoFilesNeedsBoth) {
   put_all(".param");
   for (const char* id : {"arch_01", "arch_02"}) put(std::string(id) + ".bin");
-  EXPECT_NE(refusal().find("arch_03.bin is missing"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("'arch_03.bin' is missing"), std::string::npos) << refusal();
   EXPECT_FALSE(std::filesystem::exists(kit() / "converted.tsv"));
   put("arch_03.bin");
   add_converted(kit(), from());
@@ -75,10 +75,10 @@ TEST_F(Converted, WhatIsWrongIsOneLine) {
             std::string::npos)
       << refusal();
   put("arch_01.tflite");
-  EXPECT_NE(refusal().find("arch_02.tflite, arch_03.tflite are missing"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("'arch_02.tflite', 'arch_03.tflite' are missing"), std::string::npos) << refusal();
   put_all(".tflite");
   put("arch_04.tflite");
-  EXPECT_NE(refusal().find("no model of the kit is called like arch_04.tflite"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("no model of the kit is called like 'arch_04.tflite'"), std::string::npos) << refusal();
   std::filesystem::remove(from() / "arch_04.tflite");
   put("arch_01.pte");
   EXPECT_NE(refusal().find("two formats"), std::string::npos) << refusal();

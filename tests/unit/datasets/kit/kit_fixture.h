@@ -23,8 +23,8 @@ inline KitRequest small_request() {
 /// A kit that was measured by a command, model number i in i + 1 ms.
 class MeasuredKit {
  public:
-  MeasuredKit() {
-    write_kit(path(), small_request());
+  explicit MeasuredKit(const KitRequest& request = small_request()) {
+    write_kit(path(), request);
     manifest = read_kit_manifest(path());
     put("kit.txt", "kit=" + manifest.id + "\nbackend=custom\nprecision=fp32\nthreads=1\n");
     put("before.txt", "machine=aarch64\npower_mode=MAXN\n");

@@ -143,6 +143,28 @@ TEST(KitInputs, WhatCannotBeFedIsSaidBeforeAnythingIsWritten) {
   EXPECT_FALSE(fs::exists(folder.path() / "kit"));
 }
 
+TEST(KitInputs, MayHaveAnyNumbersAndNoText) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "nets");
+  using Type = onnx::TensorProto;
+  write_sum(folder.path() / "nets/kit-numbers.onnx", {{"a", {1, 8}, Type::UINT8},
+                                                      {"b", {1, 8}, Type::INT32},
+                                                      {"c", {1, 8}, Type::UINT16},
+                                                      {"d", {1, 8}, Type::INT16},
+                                                      {"e", {1, 8}, Type::UINT64}});
+  write_kit(folder.path() / "kit", kit_of(folder.path() / "nets"));
+  EXPECT_TRUE(lists(folder.path() / "kit", "uint8:1x8,int32:1x8,uint16:1x8,int16:1x8,uint64:1x8"))
+      << read_file(folder.path() / "kit/models.tsv");
+  for (const auto& [type, name] : {std::pair(Type::STRING, "string"), std::pair(Type::COMPLEX64, "complex64"),
+                                   std::pair(Type::BFLOAT16, "bfloat16")}) {
+    const fs::path file = folder.path() / ("kit-of-" + std::string(name) + ".onnx");
+    write_sum(file, {{"words", {1, 8}, type}});
+    EXPECT_EQ(kit_problem(read_networks(file.string()).front(), ".onnx"),
+              "network 'kit-of-" + std::string(name) + "', input 'words': takes " + name +
+                  ", which a kit's runners cannot feed; save it with float32 or int64 inputs");
+  }
+}
+
 TEST(KitInputs, WhatCannotBeFedOrIsNotFixedIsKeptOutOfAKitByItsReason) {
   const TemporaryFolder folder;
   write_sum(folder.path() / "kit-c-scalar.onnx", {{"s", {}}, {"x", {1, 8}}});

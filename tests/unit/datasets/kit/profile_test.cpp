@@ -4,7 +4,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "datasets/kit/kit_profiles.h"
 #include "datasets/kit/profile_matching.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
@@ -100,6 +99,25 @@ TEST(LayerTimes, OfBenchmarkAppInPythonAndAsJson) {
   ASSERT_EQ(json.size(), 1u);
   EXPECT_EQ(json[0].kind, "Convolution");
   EXPECT_NEAR(json[0].ms, 0.39, 1e-12) << "a number and a text";
+}
+
+TEST(LayerTimes, OfBenchmarkAppAddUpToTheTotalThatItSays) {
+  for (const char* name : {"profile.benchmark_app.csv", "profile.benchmark_app_python.csv"}) {
+    std::string text = read_file(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/kit/fixtures" / name);
+    const std::size_t row = text.find("fc/");
+    text.erase(row, text.find('\n', row) + 1 - row);
+    const std::string message = message_of([&] { layer_times(text, name); });
+    EXPECT_NE(message.find(": line 5 says a total of 0.426 ms, and its layers add up to 0.385"), std::string::npos)
+        << message;
+  }
+  const std::string json =
+      R"({"avg_performance": {"nodes": [{"name": "conv", "status": "EXECUTED", "real_time": 2}], "total_real_time": )";
+  EXPECT_EQ(layer_times(json + "\"2.001\"}}", "profile").size(), 1u);
+  EXPECT_THROW(layer_times(json + "3}}", "profile"), FormatError);
+  const std::vector<LayerTime> layers = layer_times(
+      "layerName;execStatus;layerType;execType;realTime (ms)\nTotal;EXECUTED;Add;jit;3\nTotal;;;;3\n", "profile");
+  ASSERT_EQ(layers.size(), 1u) << "a layer may be called as the sum is";
+  EXPECT_EQ(layers[0].kind, "Add");
 }
 
 TEST(LayerTimes, DamagedOnesAreNamedAndNeverCrash) {
@@ -234,6 +252,14 @@ TEST(ProfileMatching, FindsTheConvolutionThatIsCalledByItsActivation) {
             3.0);
 }
 
+TEST(ProfileMatching, LeavesALayerThatIsOfAnotherKindThanTheOperatorOfItsName) {
+  const nasbench::Network network = small_network();
+  EXPECT_EQ(match_profile({{"fc", "Gemm", 7}, {"conv1", "Conv", 7}, {"pool", "Gemm", 7}}, network, own_names(network))
+                .matched,
+            2u)
+      << "a pool is no product";
+}
+
 TEST(ProfileMatching, GivesOneRowForEqualOperators) {
   const nasbench::Network network = small_network();
   const MatchedProfile matched = match_profile(
@@ -264,31 +290,6 @@ TEST(OperatorsByName, KnowTheFilesNodesAndTheirOutputs) {
   const auto names = nasbench::operators_by_name(folder.path() / "net.onnx", read);
   for (const nasbench::NetworkNode& one : read.nodes) EXPECT_EQ(names.count(one.name), 1u) << one.name;
   EXPECT_EQ(names.at("conv2b"), node(read, "conv2b"));
-}
-
-TEST(KitProfiles, AreReadFromTheResultsOfWhatWasMeasured) {
-  const MeasuredKit kit;
-  EXPECT_EQ(read_kit_profiles(kit.path()).networks, 0u) << "there is none";
-  const nasbench::Network network = nasbench::read_onnx(kit.path() / "models/arch_01.onnx");
-  std::string layers = "[ { \"count\" : 20 }";
-  for (const nasbench::NetworkNode& one : network.nodes) {
-    layers += ", { \"name\" : \"" + one.name + "\", \"averageMs\" : 0.25 }";
-  }
-  kit.put("arch_01/profile.json", layers + ", { \"name\" : \"copy\", \"averageMs\" : 1 } ]");
-  kit.put("arch_02/profile.json", "[ { \"name\" : \"of another network\", \"averageMs\" : 1 } ]");
-  kit.put("arch_03/profile.json", "damaged");
-  const KitProfiles profiles = read_kit_profiles(kit.path());
-  EXPECT_EQ(profiles.networks, 1u);
-  EXPECT_EQ(profiles.matched, network.nodes.size());
-  EXPECT_EQ(profiles.layers, network.nodes.size() + 1);
-  ASSERT_EQ(profiles.problems.size(), 2u);
-  EXPECT_NE(profiles.problems[0].find("none of its 1 layers is an operator of"), std::string::npos);
-  EXPECT_NE(profiles.problems[1].find("is no profile of trtexec"), std::string::npos);
-  const std::vector<OperatorLatency> latencies = operators_in_networks(profiles.rows);
-  ASSERT_FALSE(latencies.empty());
-  EXPECT_EQ(latencies.front().latency_ms, 0.25);
-  EXPECT_EQ(latencies.front().network, space().format(space().at(0)));
-  EXPECT_NE(profiles.summary().find(" layers of 1 network are known operators"), std::string::npos);
 }
 
 }  // namespace

@@ -184,5 +184,64 @@ TEST(NcnnLayers, AGemmThatAddsNothing_HasItsMatrixAlone) {
             Lines{"linear 1x8x6 -> 1x8x10 weights of 6 bits float32"});
 }
 
+TEST(NcnnLayers, AGemm_AddsWhatIsBroadcastInAnyWay) {
+  const auto lines_with = [](const std::string& parameters) {
+    return lines(network_of("0=6 1=8", {"Gemm g 1 1 x y 6=1 9=6 " + parameters}));
+  };
+  const std::string product = "linear 1x8x6 -> 1x8x10 float32", sum = "add 1x8x10 -> 1x8x10 constant ";
+  const std::string right = "3=1 5=1 8=10 10=";
+  EXPECT_EQ(lines_with(right + "0"), (Lines{product, sum + "1 float32"}));
+  EXPECT_EQ(lines_with(right + "1"), (Lines{product, sum + "8x1 float32"}));
+  EXPECT_EQ(lines_with(right + "2"), (Lines{product, sum + "8x1 float32"}));
+  EXPECT_EQ(lines_with(right + "3"), (Lines{product, sum + "8x10 float32"}));
+  EXPECT_EQ(lines_with(right + "4"), Lines{"linear bias 1x8x6 -> 1x8x10 float32"});
+  EXPECT_EQ(lines_with(right + "3 18=2"), (Lines{"linear 1x8x6 -> 1x8x10 int8", sum + "8x10 float32"}));
+  EXPECT_THROW(lines_with(right + "5"), FormatError);
+  const std::string left = "3=1 4=1 7=10 10=", back = "transpose 1x8x10 -> 1x10x8 float32";
+  EXPECT_EQ(lines_with(left + "1"), (Lines{"linear bias 1x8x6 -> 1x8x10 float32", back}));
+  EXPECT_EQ(lines_with(left + "4"), (Lines{product, back, "add 1x10x8 -> 1x10x8 constant 8 float32"}));
+}
+
+TEST(NcnnLayers, AGemm_AddsAComputedTensor) {
+  const auto sum_with = [](const std::string& size) {
+    return lines(network_of("0=6 1=8", {"Input c 0 1 c " + size, "Gemm g 2 1 x c y 3=1 5=1 8=10 9=6"})).back();
+  };
+  EXPECT_EQ(sum_with("0=10 1=8"), "add 1x8x10 1x8x10 -> 1x8x10 float32");
+  EXPECT_EQ(sum_with("0=10"), "add 1x8x10 1x10 -> 1x8x10 float32");
+  EXPECT_EQ(sum_with("0=8"), "add 1x8x10 1x8x1 -> 1x8x10 float32");
+  EXPECT_EQ(lines(network_of("0=6 1=8", {"Input b 0 1 b 0=6 1=10", "Gemm g 2 1 x b y 3=1 6=1 7=8 8=10 10=3"})).back(),
+            "add 1x8x10 -> 1x8x10 constant 8x10 float32");
+}
+
+TEST(NcnnLayers, AVector_IsAFactorOfAProduct) {
+  const auto shape_and_products = [](const std::string& left, const std::string& right, const std::string& kind) {
+    const Network network = network_of(left, {kind + " b 0 1 b " + right, "MatMul m 2 1 x b y"});
+    return std::pair(tensor_type(network, network.outputs.at(0)).shape, multiply_adds(network));
+  };
+  for (const char* kind : {"Input", "MemoryData"}) {
+    EXPECT_EQ(shape_and_products("0=6", "0=6", kind), std::pair(Shape{1, 1}, std::int64_t{6})) << kind;
+    EXPECT_EQ(shape_and_products("0=6", "0=5 1=6", kind), std::pair(Shape{1, 5}, std::int64_t{30})) << kind;
+    EXPECT_EQ(shape_and_products("0=6 1=8", "0=6", kind), std::pair(Shape{1, 8}, std::int64_t{48})) << kind;
+    EXPECT_EQ(shape_and_products(image, "0=6", kind), std::pair(Shape{1, 4, 8}, std::int64_t{192})) << kind;
+  }
+  EXPECT_EQ(shape_and_products("0=6", "0=5 1=6 2=3", "Input"), std::pair(Shape{1, 3, 5}, std::int64_t{90}));
+  const auto after = [](const std::string& weights, const std::string& transposed) {
+    const Network network =
+        network_of("0=6 1=8", {"MemoryData w 0 1 w " + weights, "MatMul m 2 1 w x y 0=" + transposed});
+    return std::pair(tensor_type(network, network.outputs.at(0)).shape, parameter_count(network));
+  };
+  EXPECT_EQ(after("0=8", "0"), std::pair(Shape{1, 6}, std::int64_t{8}));
+  EXPECT_EQ(after("0=6", "1"), std::pair(Shape{1, 8}, std::int64_t{6}));
+  EXPECT_EQ(lines(network_of("0=6", {"MemoryData w 0 1 w 0=6 1=5", "MatMul m 2 1 w x y"})),
+            Lines{"linear 1x6 -> 1x5 float32"});
+}
+
+TEST(NcnnLayers, AnAdaptivePool_MayGiveALargerImage) {
+  EXPECT_EQ(lines(network_of(image, {"Pooling p 1 1 x y 0=1 7=1 8=7 18=4"})),
+            Lines{"opaque AveragePool 1x4x8x6 -> 1x4x4x7 float32"});
+  EXPECT_EQ(lines(network_of("0=5 1=4", {"Pooling1D p 1 1 x y 7=1 8=9"})).at(1),
+            "opaque MaxPool 1x4x1x5 -> 1x4x1x9 float32");
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench

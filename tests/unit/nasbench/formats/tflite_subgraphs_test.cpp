@@ -1,11 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <initializer_list>
-
 #include "tests/unit/nasbench/formats/crafted_tflite.h"
 
-// Operators of TensorFlow Lite that run other subgraphs, and layers that keep a state.
+// Operators of TensorFlow Lite that run other subgraphs, and states.
 
 namespace tenshot::nasbench {
 namespace {
@@ -102,29 +99,59 @@ TEST(TfliteReader, FurtherSignatures_AreRemarkedOn) {
   EXPECT_NE(network.remarks[0].find("it has several signatures"), std::string::npos);
 }
 
-/// x is weighed by the same matrix while i, which begins with 0 or is an input, is less than `limit`; it counts in
-/// steps of 2.
-std::string loop(std::int32_t limit, bool known) {
-  constexpr int add = 0, fully_connected = 9, less = 58, loop = 119;
+/// The condition and the step of a loop over i: "i COMPARISON limit", or the other way round, and i + step or i - step.
+struct Counting {
+  std::int32_t first = 0, limit = 0;
+  int comparison = 58;  ///< BuiltinOperator: less, 61 greater, 62 greater or equal, 63 less or equal
+  bool limit_first = false;
+  int count = 0;  ///< BuiltinOperator: add, 41 subtract
+};
+
+/// x is weighed by the same matrix while the condition on i, which is known or an input, holds; it counts in steps
+/// of 2.
+std::string loop(const Counting& counting, bool known) {
+  constexpr int fully_connected = 9, loop = 119;
   Model model;
-  const int first = known ? model.number("i", 0) : model.tensor("i", {}, Model::int32);
+  const int first = known ? model.number("i", counting.first) : model.tensor("i", {}, Model::int32);
   const int x = model.tensor("x", {3, 4}), last = model.tensor("last", {}, Model::int32);
   const int y = model.tensor("y", {3, 4});
   model.subgraph([&](Model& inner) {
     const int i = inner.tensor("i", {}, Model::int32), state = inner.tensor("state", {3, 4});
     const int goes_on = inner.tensor("goes_on", {});
-    inner.node(less, {i, inner.number("limit", limit)}, {goes_on});
+    const int limit = inner.number("limit", counting.limit);
+    inner.node(counting.comparison, {counting.limit_first ? limit : i, counting.limit_first ? i : limit}, {goes_on});
     return Model::Ends{{i, state}, {goes_on}};
   });
   model.subgraph([&](Model& inner) {
     const int i = inner.tensor("i", {}, Model::int32), state = inner.tensor("state", {3, 4});
     const int next = inner.tensor("next", {}, Model::int32), weighed = inner.tensor("weighed", {3, 4});
     inner.node(fully_connected, {state, inner.weights("w", {4, 4}), -1}, {weighed});
-    inner.node(add, {i, inner.number("step", 2)}, {next});
+    inner.node(counting.count, {i, inner.number("step", 2)}, {next});
     return Model::Ends{{i, state}, {next, weighed}};
   });
   model.node(loop, {first, x}, {last, y}, {{0, Model::whole(1)}, {1, Model::whole(2)}});
   return known ? model.bytes({x}, {y}) : model.bytes({first, x}, {y});
+}
+
+std::string loop(std::int32_t limit, bool known) { return loop(Counting{0, limit}, known); }
+
+TEST(TfliteReader, ALoopMayCompareAndCountInAnyWay) {
+  constexpr int less = 58, greater = 61, greater_equal = 62, less_equal = 63, add = 0, subtract = 41;
+  for (const auto& [counting, runs] : std::vector<std::pair<Counting, int>>{{{0, 8, less, false, add}, 4},
+                                                                            {{0, 8, less_equal, false, add}, 5},
+                                                                            {{0, 8, greater, true, add}, 4},
+                                                                            {{0, 8, greater_equal, true, add}, 5},
+                                                                            {{9, 1, greater, false, subtract}, 4},
+                                                                            {{9, 1, greater_equal, false, subtract}, 5},
+                                                                            {{9, 1, less_equal, true, subtract}, 5},
+                                                                            {{9, 10, greater, false, subtract}, 0}}) {
+    const Network network = read_tflite_bytes(loop(counting, true));
+    EXPECT_EQ(multiply_adds(network), runs * 3 * 4 * 4) << counting.comparison << " " << counting.first;
+    EXPECT_TRUE(network.remarks.empty()) << counting.comparison;
+  }
+  const Network endless = read_tflite_bytes(loop({9, 1, greater, false, add}, true));
+  EXPECT_EQ(endless.remarks.size(), 1U) << "no number of runs can be said";
+  EXPECT_EQ(multiply_adds(endless), 3 * 4 * 4);
 }
 
 TEST(TfliteReader, ALoopThatCountsRunsThatOften_WithOneMatrix) {
@@ -185,94 +212,6 @@ TEST(TfliteReader, WeightsTakeTheBitsThatTheFileStoresThemIn_AndSharedOnesCountO
     EXPECT_EQ(parameter_count(network), 4 * 4);
     EXPECT_EQ(weight_bytes(network.nodes[0].operation), 4 * 4 * bits / 8);
   }
-}
-
-std::vector<std::int32_t> weights(Model& model, std::initializer_list<std::vector<std::int32_t>> shapes) {
-  std::vector<std::int32_t> inputs;
-  for (const std::vector<std::int32_t>& shape : shapes) inputs.push_back(model.weights("w", shape));
-  return inputs;
-}
-
-/// The products of a layer whose inputs are one of shape `in` and what `others` adds.
-std::int64_t products(int code, const std::vector<std::int32_t>& in, const std::vector<std::int32_t>& out,
-                      const std::function<std::vector<std::int32_t>(Model&)>& others,
-                      const std::map<int, FlatPart::Field>& options = {}) {
-  Model model;
-  const int x = model.tensor("x", in), y = model.tensor("y", out);
-  std::vector<std::int32_t> inputs = others(model);
-  inputs.insert(inputs.begin(), x);
-  model.node(code, inputs, {y}, options);
-  return multiply_adds(read_tflite_bytes(model.bytes({x}, {y})));
-}
-
-TEST(TfliteReader, LayersWithAState_CountTheirProducts) {
-  EXPECT_EQ(products(27, {1, 16}, {1, 8},
-                     [&](Model& m) {
-                       return weights(m, {{16, 16}, {16, 10}, {8}});
-                     }),
-            16 * 16 + 16 * 10)
-      << "SVDF: features, then time";
-  EXPECT_EQ(products(24, {2, 16}, {2, 8},
-                     [&](Model& m) {
-                       return weights(m, {{8, 16}, {8, 8}, {8}});
-                     }),
-            2 * 8 * (16 + 8))
-      << "one step";
-  EXPECT_EQ(products(46, {2, 5, 16}, {2, 5, 16},
-                     [&](Model& m) {
-                       return weights(m, {{8, 16}, {8, 8}, {8}, {2, 8}, {8, 16}, {8, 8}, {8}, {2, 8}});
-                     }),
-            2 * 10 * 8 * (16 + 8))
-      << "two directions";
-}
-
-TEST(TfliteReader, LayersWithGates_CountTheirProducts) {
-  const auto gates = [&](Model& m) {
-    return weights(m, {{8, 16}, {8, 16}, {8, 16}, {8, 16}, {8, 8}, {8, 8}, {8, 8}, {8, 8}});
-  };
-  EXPECT_EQ(products(16, {2, 16}, {2, 8}, gates), 2 * 32 * (16 + 8));
-  const auto twice = [&](Model& m) {
-    std::vector<std::int32_t> inputs = gates(m);
-    inputs.resize(17, -1);
-    const std::vector<std::int32_t> back = gates(m);
-    inputs.insert(inputs.end(), back.begin(), back.end());
-    return inputs;
-  };
-  EXPECT_EQ(products(52, {2, 5, 16}, {2, 5, 16}, twice), 2 * 10 * 32 * (16 + 8));
-  EXPECT_EQ(products(16, {2, 16}, {2, 8},
-                     [&](Model& m) {
-                       return weights(m, {{2, 8}, {32, 24}, {32}, {2, 8}});
-                     },
-                     {{3, Model::small(1)}}),
-            2 * 32 * (16 + 8))
-      << "the basic kernel";
-  EXPECT_EQ(products(44, {1, 6, 4}, {1, 6, 3},
-                     [&](Model& m) {
-                       std::vector<std::int32_t> inputs = {-1};
-                       const auto add = [&](int gates, const std::vector<std::int32_t>& shape) {
-                         for (int i = 0; i < gates; ++i) inputs.push_back(m.weights("w", shape));
-                       };
-                       add(3, {5, 4});
-                       inputs.push_back(-1);
-                       add(3, {5, 3});
-                       inputs.resize(12, -1);
-                       add(3, {5});
-                       add(1, {3, 5});
-                       return inputs;
-                     }),
-            6 * (15 * (4 + 3) + 3 * 5))
-      << "coupled gates and a projection";
-}
-
-TEST(TfliteReader, BiasesOfRecurrentLayersInBytes_AreParameters) {
-  Model model;
-  const int x = model.tensor("x", {1, 16}, Model::int8), y = model.tensor("y", {1, 8}, Model::int8);
-  model.node(27,
-             {x, model.weights("features", {16, 16}, Model::int8), model.weights("time", {16, 10}, Model::int8),
-              model.weights("bias", {8}, Model::int32)},
-             {y});
-  const Network network = read_tflite_bytes(model.bytes({x}, {y}));
-  EXPECT_EQ(parameter_count(network), 16 * 16 + 16 * 10 + 8);
 }
 
 }  // namespace
