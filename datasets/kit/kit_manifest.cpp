@@ -3,7 +3,6 @@
 #include "datasets/pool/device_file.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/graph/onnx.h"
-#include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 
 namespace tenshot::datasets {

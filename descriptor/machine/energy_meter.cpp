@@ -6,7 +6,6 @@
 #include <exception>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "descriptor/machine/machine.h"
 #include "nasbench/support/elapsed.h"

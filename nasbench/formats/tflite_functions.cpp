@@ -1,7 +1,6 @@
 // Operators of TensorFlow Lite that compute, and those that stay opaque; what moves numbers alone is in tflite_shapes.
 
 #include <algorithm>
-#include <map>
 
 #include "nasbench/formats/tflite_operation.h"
 #include "nasbench/graph/limits.h"

@@ -1,6 +1,5 @@
 #include "nasbench/graph/network_reading.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"

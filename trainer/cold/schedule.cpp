@@ -1,7 +1,6 @@
 #include "trainer/cold/schedule.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <set>
 #include <utility>

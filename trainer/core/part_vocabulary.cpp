@@ -1,7 +1,6 @@
 #include "trainer/core/part_vocabulary.h"
 
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "nasbench/support/words.h"
 

@@ -1,6 +1,5 @@
 #include "trainer/evaluation/spec.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <set>
 

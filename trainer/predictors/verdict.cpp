@@ -13,7 +13,6 @@
 #include "sampling/architectures/information.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
-#include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
 namespace {

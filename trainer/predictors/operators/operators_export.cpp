@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 
 #include "trainer/core/space_card.h"

@@ -2,7 +2,6 @@
 
 #include <Eigen/Cholesky>
 #include <map>
-#include <mutex>
 
 #include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
