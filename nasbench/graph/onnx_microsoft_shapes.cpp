@@ -123,7 +123,7 @@ OnnxTypes quantised_concat(const OnnxNode& node) {
   return one_type(node.element(2), shape);
 }
 
-/// Of tensors, each with its scale and its zero point; a condition stands in front of those of a choice.
+/// The inputs are tensors, each with its scale and its zero point; a condition stands in front of those of a choice.
 OnnxTypes quantised_elementwise(const OnnxNode& node) {
   const std::size_t first = node.type() == "QLinearWhere" ? 1 : 0;
   if (!node.has(first) || !node.has(first + 3)) return std::nullopt;

@@ -147,7 +147,8 @@ bool recurrent_attention(Conversion& c) {
   return true;
 }
 
-/// Of two groups where the past's keys are a buffer that the new ones go into, and of one where those come behind it.
+/// The attention has two groups where the past's keys are a buffer that the new ones go into, and one where those come
+/// behind it.
 bool attention_with_past(Conversion& c) {
   c.result.operation.name = c.type();
   if (c.has(3) && c.outputs.size() > 1 && c.outputs[1].shape == c.shape(3)) c.result.operation.groups = 2;
