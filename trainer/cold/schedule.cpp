@@ -1,6 +1,7 @@
 #include "trainer/cold/schedule.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 #include <utility>
