@@ -61,8 +61,9 @@ nlohmann::json to_json(const Network& network) {
   nlohmann::json json = {
       {"hash", content_hash(network)},      {"total", total},       {"inputs", nlohmann::json::array()},
       {"outputs", nlohmann::json::array()}, {"operators", by_kind}, {"remarks", network.remarks}};
-  for (const auto& [name, type] : network.inputs) {
-    json["inputs"].push_back({{"name", name}, {"shape", type.shape}, {"type", nasbench::name(type.type)}});
+  for (const nasbench::NetworkInput& input : network.inputs) {
+    const std::string type(input.file_type.empty() ? nasbench::name(input.type.type) : input.file_type);
+    json["inputs"].push_back({{"name", input.name}, {"shape", input.type.shape}, {"type", type}});
   }
   for (const nasbench::Source& output : network.outputs) {
     const nasbench::TensorType type = tensor_type(network, output);
