@@ -96,7 +96,7 @@ void WideTableFile::write_pool(const fs::path& folder, const std::function<void(
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].usable == 0) continue;
     DeviceRuntime device = this->device(c);
-    complete(device);
+    if (complete) complete(device);
     write_device_files(folder, device, space_);
   }
 }

@@ -90,7 +90,7 @@ class WideTableFile {
 
   DeviceRuntime device(std::size_t column) const;
   /// As write_pool, of the columns that have a usable latency, each once `complete` had it in hand.
-  void write_pool(const std::filesystem::path& folder, const std::function<void(DeviceRuntime&)>& complete) const;
+  void write_pool(const std::filesystem::path& folder, const std::function<void(DeviceRuntime&)>& complete = {}) const;
 
  private:
   std::vector<Architecture> known_architectures() const;
