@@ -33,7 +33,6 @@ void print(const std::vector<nasbench::Architecture>& architectures, const train
     }
     std::cout << "\n";
   }
-  std::cout.flush();
 }
 
 /// For --json: [{"architecture": …, "latency_ms": …, "lower_ms": …, "upper_ms": …}, …] in the quantity's columns.
