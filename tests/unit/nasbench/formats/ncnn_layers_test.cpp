@@ -1,21 +1,16 @@
 #include <gtest/gtest.h>
 
-#include "nasbench/formats/network_file.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
-#include "nasbench/support/temporaries.h"
-#include "tests/unit/nasbench/graph/network_text.h"
+#include "tests/unit/nasbench/formats/ncnn_text.h"
 
 namespace tenshot::nasbench {
 namespace {
 
 /// The network of a blob "x" of that size, and of these lines.
 Network network_of(const std::string& size, const std::vector<std::string>& layers) {
-  const TemporaryFolder folder;
   std::string text = "7767517\n" + std::to_string(layers.size() + 1) + " 99\nInput x 0 1 x " + size + "\n";
   for (const std::string& layer : layers) text += layer + "\n";
-  write_file_quickly(folder.path() / "net.param", text);
-  return read_ncnn(folder.path() / "net.param");
+  return read_text(text);
 }
 
 using Lines = std::vector<std::string>;
