@@ -25,9 +25,9 @@ struct KitProfiles {
 };
 
 /// Reads results/ID/profile.json and profile.txt of the kit in `folder` and matches them to the operators of its
-/// models. Only what was measured of the kit's own models counts. Of three profiles or more, one is left out whose
-/// layers are operators of its network, name its arithmetic, or add up to its latency far from as the others' do. No
-/// profile at all is no problem. Throws FileError and FormatError on the manifest.
+/// models. Only what was measured of the kit's own models counts. Of three profiles or more, one is left out that has a
+/// far smaller share of known layers, names far fewer multiply-adds or adds up to far less or more of the latency than
+/// the others. No profile at all is no problem. Throws FileError and FormatError on the manifest.
 KitProfiles read_kit_profiles(const std::filesystem::path& folder);
 
 }  // namespace tenshot::datasets

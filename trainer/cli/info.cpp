@@ -30,8 +30,7 @@ void add_if_there(Facts& facts, const nlohmann::json& object,
 std::string ids_of(const nlohmann::json& devices) {
   std::vector<std::string> ids;
   for (const nlohmann::json& device : devices) {
-    if (device.is_string()) ids.push_back(device);  // in predictors
-    if (device.is_object() && device.contains("id")) ids.push_back(text_of(device["id"]));
+    ids.push_back(text_of(device.is_object() ? device.value("id", nlohmann::json("?")) : device));
   }
   return joined(ids);
 }

@@ -341,7 +341,8 @@ IntervalCalibration calibration_of_many(const CostLibrary& library, const Adapta
   if (set.features.rows() < many) return calibration;
   const LogLatency errors = errors_left_out(library, set, options);
   const Eigen::ArrayXd standardised = errors.mean.array() / errors.deviation.array();
-  return widened(calibration, {standardised.data(), standardised.data() + standardised.size()}, 0.5);
+  constexpr double share = 0.5;  // the tail of some ten errors says little
+  return widened(calibration, {standardised.data(), standardised.data() + standardised.size()}, share);
 }
 
 }  // namespace tenshot::trainer::operators

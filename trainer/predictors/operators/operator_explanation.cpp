@@ -94,12 +94,12 @@ std::vector<Remark> remarks_on_scale(const std::vector<double>& latency_ms,
   std::vector<double> typical_ms;
   for (const std::vector<double>& of_device_ms : of_pool_ms) typical_ms.push_back(geometric_mean(of_device_ms));
   const auto [fastest_ms, slowest_ms] = std::minmax_element(typical_ms.begin(), typical_ms.end());
-  const double own_ms = geometric_mean(latency_ms);
-  if (own_ms < far * *slowest_ms && own_ms > *fastest_ms / far) return {};
-  const bool slow = own_ms >= far * *slowest_ms;
-  return {{"The measured networks take " + significant_digits(slow ? own_ms / *slowest_ms : *fastest_ms / own_ms, 2) +
-           (slow ? " times as long as on the slowest" : " times less than on the fastest") +
-           " device of the pool: are these latencies in ms?"}};
+  const double own_ms = geometric_mean(latency_ms), slower = own_ms / *slowest_ms, faster = *fastest_ms / own_ms;
+  if (slower < far && faster < far) return {};
+  const std::string times = significant_digits(std::max(slower, faster), 2) + " times as long";
+  return {{(slower < far ? "The fastest device of the pool takes " + times + " for the measured networks"
+                         : "The measured networks take " + times + " as on the slowest device of the pool") +
+           ": are these latencies in ms?"}};
 }
 
 }  // namespace tenshot::trainer::operators

@@ -13,8 +13,8 @@ std::vector<Remark> explanation_lines(const CostPosterior& posterior, const Feat
                                       const AdaptationFeatures& set, const std::vector<std::string>& devices,
                                       const std::vector<std::string>& names);
 
-/// That latencies are far beyond those of every device of the pool, [device][network] ms, as latencies in another unit
-/// are; nothing where they are not.
+/// A question for the unit where latencies are over five times those of every device of the pool, [device][network] ms,
+/// or under a fifth; else nothing.
 std::vector<Remark> remarks_on_scale(const std::vector<double>& latency_ms,
                                      const std::vector<std::vector<double>>& of_pool_ms);
 

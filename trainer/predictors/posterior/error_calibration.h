@@ -25,8 +25,8 @@ double standardised(double error, double deviation);
 /// devices nothing would bound the intervals.
 IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors, bool next_device = false);
 
-/// The calibration, made wider where errors of a device's own measurements left out, standardised, at least one, are
-/// larger than it lets expect: so that `share` of them, and of the next one's, are within.
+/// The calibration, made wider where a device's own standardised errors are larger than it lets expect: `share` of them
+/// are then within its interval of that confidence. They are of measurements that were left out; there is at least one.
 IntervalCalibration widened(const IntervalCalibration& calibration, std::vector<double> errors, double share);
 
 /// At most `most` of `count` places, evenly spaced.

@@ -99,7 +99,7 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const datasets::
 }
 
 IntervalCalibration calibration_of_many(const StructuredLibrary& library, const AdaptationSet& set,
-                                        const StructuredPosteriorOptions& options) {
+                                        const StructuredPosteriorOptions& options, const DescribedDevice* described) {
   constexpr std::size_t many = 20, parts = 5, enough = 60;
   const AdaptationSet connected = trainer::part_of(set, connected_of(set.architectures, library.model->space()));
   const std::size_t count = connected.architectures.size();
@@ -108,7 +108,7 @@ IntervalCalibration calibration_of_many(const StructuredLibrary& library, const 
   for (std::size_t part = 0; part < parts && errors.size() < enough; ++part) {
     std::vector<std::size_t> rest, left_out;
     for (std::size_t i = 0; i < count; ++i) (i % parts == part ? left_out : rest).push_back(i);
-    const StructuredPosterior posterior = adapt(library, trainer::part_of(connected, rest), options);
+    const StructuredPosterior posterior = adapt(library, trainer::part_of(connected, rest), options, described);
     const AdaptationSet asked = trainer::part_of(connected, left_out);
     std::vector<LeftOutError> found;
     add_errors(predict(posterior, library.model->table(asked.architectures)), asked.latency_ms, found);

@@ -75,10 +75,10 @@ struct StructuredPosterior {
 StructuredPosterior adapt(const StructuredLibrary& library, const AdaptationSet& set,
                           const StructuredPosteriorOptions& options = {}, const DescribedDevice* described = nullptr);
 
-/// The library's calibration, which is of ten measurements; from twenty on as much wider as a fifth of them left out at
-/// a time shows, since many measurements make costs surer than the network's structure lets them be.
+/// The calibration of what adapt() returns: the library's, which is of ten measurements, and from twenty on as much
+/// wider as errors of a fifth of them, left out at a time, are larger.
 IntervalCalibration calibration_of_many(const StructuredLibrary& library, const AdaptationSet& set,
-                                        const StructuredPosteriorOptions& options);
+                                        const StructuredPosteriorOptions& options, const DescribedDevice* described);
 
 /// A posterior of a device that nothing is known of yet, whose residual process is seen through these signatures.
 StructuredPosterior without_components(const StructuredLibrary& library, double floor_ms,

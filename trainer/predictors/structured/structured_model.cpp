@@ -59,9 +59,9 @@ class StructuredPoolModel : public PoolModel {
       assumed.closeness = datasets::nearer_half(assumed.closeness);
     }
     const StructuredLibrary& library = alike ? *alike : library_;
-    structured::StructuredPosterior posterior =
-        structured::adapt(library, set, assumed, described ? &*described : nullptr);
-    posterior.calibration = structured::calibration_of_many(library, set, assumed);
+    const structured::DescribedDevice* said = described ? &*described : nullptr;
+    structured::StructuredPosterior posterior = structured::adapt(library, set, assumed, said);
+    posterior.calibration = structured::calibration_of_many(library, set, assumed, said);
     nlohmann::json card = predictor_card(*this, set, options.seed);
     const Quantity quantity = get_quantity(card);
     constexpr std::size_t enough = 300;

@@ -47,7 +47,7 @@ TEST(CalibrationOfMany, IsAsWideAsWhatNoStructureExplains) {
   const StructuredLibrary& library = test::synthetic_library();
   AdaptationSet odd = measured("live", live_costs, 40, 0.01);
   const auto width = [&](const AdaptationSet& set) {
-    const IntervalCalibration found = calibration_of_many(library, set, {});
+    const IntervalCalibration found = calibration_of_many(library, set, {}, nullptr);
     return error_quantile(found, 0.95) - error_quantile(found, 0.05);
   };
   const double usual = error_quantile(library.calibration, 0.95) - error_quantile(library.calibration, 0.05);
