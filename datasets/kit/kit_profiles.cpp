@@ -77,7 +77,7 @@ std::optional<std::string> contradiction(const std::vector<NetworkProfile>& all,
     const double typical = median(logs), own = std::log(std::max(one.shares[i], least)) - typical;
     for (double& share : logs) share = std::abs(share - typical);
     const double tolerated =
-        std::max(deviations * median(logs), i < 2 ? std::log(2) : std::clamp(spread, std::log(1.5), std::log(3)));
+        std::max(deviations * median(logs), std::clamp(i < 2 ? 0 : spread, std::log(2), std::log(3)));
     if (own >= -tolerated && (own <= tolerated || i < 2)) continue;
     return one.file + ": the share of " + compared[i] + " is " + whole_percent(one.shares[i]) + ", and " +
            whole_percent(std::exp(typical)) + " in the other profiles; is it of another network?";

@@ -10,7 +10,7 @@ namespace {
 Network network_of(const std::string& size, const std::vector<std::string>& layers) {
   std::string text = "7767517\n" + std::to_string(layers.size() + 1) + " 99\nInput x 0 1 x " + size + "\n";
   for (const std::string& layer : layers) text += layer + "\n";
-  return read_text(text);
+  return read_param(text);
 }
 
 using Lines = std::vector<std::string>;
