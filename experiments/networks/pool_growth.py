@@ -321,8 +321,9 @@ the latter count more where the intervals of the former are wide. Means over dev
 class in bold. The width is that of the median 90 % interval, in percent of the prediction. Rows of kind, table and peers, but
 for phones', are those of an earlier program, whose predictions are nearly the same and whose intervals were calibrated
 otherwise; there peers measured the ten that everything with rows chose. Rows of everything with rows are of revision
-`cac13587`; what changed since then does not touch them. Rows of everything as it ships, of the runtime said and of everything
-and learned bases are of a program that kept half of the squares of residuals; of large kinds it now keeps four fifths (below).
+`cac13587`; what changed since then does not touch them. Rows of everything as it ships and of the runtime said are of revision
+`dc6688a6`. Those of everything and learned bases are of a program that kept half of the squares of residuals; of large kinds it
+now keeps four fifths (below).
 
 `experiments/networks/pool_growth.sh`: the whole program, ten measurements. Settings of kinds and groups were chosen on boards
 and phones of the same tables ([device_kinds](../../search/device_kinds.md)), and those of plans on phones and graphics cards
