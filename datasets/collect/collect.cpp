@@ -13,8 +13,6 @@
 namespace tenshot::datasets {
 namespace {
 
-using nlohmann::json;
-
 class Collection {
  public:
   Collection(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,
@@ -100,7 +98,7 @@ class Collection {
     compare("runtime", found.device.runtime, device_.runtime);
     compare("batch", std::to_string(found.device.batch), std::to_string(device_.batch));
     compare("threads", std::to_string(found.device.threads), std::to_string(device_.threads));
-    compare("input shape", json(found.device.input_shape).dump(), json(device_.input_shape).dump());
+    compare("input shape", nlohmann::json(found.device.input_shape).dump(), nlohmann::json(device_.input_shape).dump());
     compare("classes", std::to_string(record.classes), std::to_string(record_.classes));
     compare("CPU", record.cpu, record_.cpu);
     compare("runtime version", record.runtime_version, record_.runtime_version);

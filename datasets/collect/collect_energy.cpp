@@ -10,8 +10,6 @@
 namespace tenshot::datasets {
 namespace {
 
-using nlohmann::json;
-
 /// The sensors' own step of a few milliseconds counts little in a second, and the median of three visits outvotes one
 /// that something else disturbed.
 constexpr int visits_of_network = 3;
@@ -42,12 +40,12 @@ DeviceRuntime collect_energy(const CollectOptions& options, const NetworkSpace& 
   if (sensors.sensors.empty()) throw InputError("this machine does not tell its energy: " + sensors.reason);
   const auto runtime = descriptor::make_runtime(options.runtime);
   DeviceRuntime device = described_device(options, space, *runtime, Quantity::energy);
-  const json conditions = {{"cpu", descriptor::cpu_model()},
-                           {"runtime_version", runtime->version()},
-                           {"kernel", descriptor::kernel_release()},
-                           {"instruction_set", options.instruction_set},
-                           {"weight_seed", options.runtime_options.weight_seed},
-                           {"energy_source", sensors.source}};
+  const nlohmann::json conditions = {{"cpu", descriptor::cpu_model()},
+                                     {"runtime_version", runtime->version()},
+                                     {"kernel", descriptor::kernel_release()},
+                                     {"instruction_set", options.instruction_set},
+                                     {"weight_seed", options.runtime_options.weight_seed},
+                                     {"energy_source", sensors.source}};
   device.environment = conditions.dump();
   const std::filesystem::path folder = options.folder / device.id, file = folder / "device.json";
   if (std::filesystem::exists(file)) {

@@ -46,11 +46,9 @@ class OperatorCollection {
   }
 
  private:
-  /// An operator of a network, or of all networks where `network` is empty. The table does not keep element types.
-  static std::string key(const std::string& network, nasbench::OperatorSpecification op) {
-    op.type = nasbench::ElementType::float32;
-    op.constants.clear();
-    return network + " " + format(op);
+  /// An operator of a network, or of all networks where `network` is empty.
+  static std::string key(const std::string& network, const nasbench::OperatorSpecification& op) {
+    return network + " " + operator_key(op);
   }
 
   bool is_measured(const std::string& name, const Network& network, const std::vector<std::vector<int>>& all) const {

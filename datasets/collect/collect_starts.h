@@ -8,8 +8,7 @@
 
 namespace tenshot::datasets {
 
-/// What `tenshot collect --cold` and `--quantity memory` do, as a library call: networks started again and again, each
-/// time in a fresh process.
+/// What `tenshot collect --cold` and `--quantity memory` do: networks started again and again, each in a fresh process.
 struct CollectStartsOptions {
   /// Runtime, its options, shape, instruction set, architectures, id, device and folder; the rest is not looked at.
   CollectOptions collect;
@@ -20,8 +19,7 @@ struct CollectStartsOptions {
   std::vector<std::string> command;
   /// Starts of a network at least. More take longer, and make lucky agreement of a few less likely.
   int minimum_starts = 6;
-  /// Undisturbed starts at most; twice as many in all. More let unsteady disks reach the precision, and take longer on
-  /// them.
+  /// Undisturbed starts at most; twice as many in all. More take longer, and let unsteady disks reach the precision.
   int maximum_starts = 15;
   /// The networks are started in turn, this often, and an equal share of a network's starts falls into each round: what
   /// the machine changes in the course of an hour does not tell networks apart then. More write the files of the

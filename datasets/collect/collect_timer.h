@@ -53,8 +53,7 @@ class CollectTimer {
                                    const descriptor::TurnJournal& journal);
 
   /// What operations cost inside a network: chains and their surroundings measured in turn, so that a machine that
-  /// changes its speed changes both, whatever the rounds of the options. `step` is called many times a second and
-  /// throws to stop.
+  /// changes its speed changes both, whatever the rounds of the options. `step` is called often and throws to stop.
   struct InNetwork {
     std::vector<OperatorProfile> operations;
     double sentinel_ms = 0;

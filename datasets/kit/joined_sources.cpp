@@ -110,7 +110,11 @@ FleetNetwork by_board(const FleetNetwork& by_source, const Boards& boards) {
   return result;
 }
 
-std::string percent(double share) { return significant_digits(100 * share, 2) + " %"; }
+/// "12 %", or "a factor of 3.1" of what is more than doubled.
+std::string percent(double share) {
+  if (share < 1) return significant_digits(100 * share, 2) + " %";
+  return "a factor of " + (share < 9 ? significant_digits(1 + share, 2) : decimals(1 + share, 0));
+}
 
 /// "kit_a is typical, kit_b is 3 % slower", of those that were compared.
 std::string levels_text(const Fleet& fleet, Quantity quantity) {
@@ -152,9 +156,9 @@ void require_same_settings(JoinedSources& joined, const std::string& path, const
     if ((name != "precision" && name != "runtime" && name != "power mode") || !says(value)) continue;
     for (const auto& [other, before] : joined.measured.conditions) {
       if (other != name || !says(before) || holds_condition(before, value)) continue;
-      joined.doubts.push_back(path + ": its " + name + " is '" + value + "', that of the sources before it '" + before +
-                              "'; measurements of two settings are to be adapted to each by itself");
-      if (name == "precision") throw InputError(joined.doubts.back());
+      joined.measured.doubts.push_back(path + ": its " + name + " is '" + value + "', that of the sources before it '" +
+                                       before + "'; measurements of two settings are to be adapted to each by itself");
+      if (name == "precision") throw InputError(joined.measured.doubts.back());
     }
   }
 }
@@ -188,9 +192,12 @@ void add_rest(JoinedSources& joined, const Boards& boards, const std::vector<std
   }
   constexpr double tolerated = 0.15;
   if (!boards.are_fleet && typical_disagreement(joined.repeated) > tolerated) {
-    joined.doubts.push_back("rounds of one board contradict each other; fix its clocks and measure again (or --fleet)");
+    joined.measured.doubts.push_back("rounds of one board contradict each other, typically by " +
+                                     percent(typical_disagreement(joined.repeated)) +
+                                     ": fix its clocks and measure again, or leave a round out; rounds of several " +
+                                     "boards are a fleet (--fleet)");
   }
-  joined.measured.left_out_of_all = left_out + joined.doubts.size();
+  joined.measured.left_out_of_all = left_out + joined.measured.doubts.size();
   joined.measured.whole_milliseconds = boards.are_fleet ? whole : are_whole_milliseconds(joined.measured.latency_ms);
 }
 
@@ -199,7 +206,6 @@ void add_rest(JoinedSources& joined, const Boards& boards, const std::vector<std
 std::vector<std::string> JoinedSources::remarks(Quantity quantity) const {
   std::vector<std::string> lines;
   if (measured.fleet) lines = remarks_on(levels, quantity);
-  for (const std::string& doubt : doubts) lines.push_back("Warning: " + doubt);
   if (repeated.empty()) return lines;
   const auto worst = std::max_element(repeated.begin(), repeated.end(),
                                       [](const auto& a, const auto& b) { return a.disagreement < b.disagreement; });
@@ -223,7 +229,7 @@ std::vector<std::string> JoinedSources::remarks(Quantity quantity) const {
 }
 
 std::vector<std::string> JoinedSources::warnings() const {
-  std::vector<std::string> lines = doubts;
+  std::vector<std::string> lines = measured.doubts;
   for (const MeasuredSource& source : sources) {
     if (!source.findings.empty()) lines.push_back(to_text(source.findings, 3));
     for (std::size_t i = 0; source.kit && i < source.kit->findings.size(); ++i)

@@ -24,10 +24,9 @@ struct JoinedSources {
   std::vector<MeasuredSource> sources;  ///< each as it was read
   std::vector<RepeatedNetwork> repeated;
   Fleet levels;                     ///< how the sources differ, or of a fleet its boards
-  std::vector<std::string> doubts;  ///< settings or rounds that differ; they count as left out
 
   /// Sentences for people: what was measured more than once and how far that agrees, and how far the sources differ;
-  /// for a fleet, how far its boards do; the doubts. None where nothing was.
+  /// for a fleet, how far its boards do. None where nothing was.
   std::vector<std::string> remarks(Quantity quantity) const;
   /// The doubts, and what is left out or doubtful of each source.
   std::vector<std::string> warnings() const;

@@ -117,8 +117,7 @@ std::optional<std::string> feeding_problem(const std::vector<nasbench::NetworkIn
          ", and --batch says " + std::to_string(batch) + "; leave --batch out, or save the network with an open batch";
 }
 
-/// What a file of a network's weights is called in a kit: ONNX names its files of weights; of other formats they go by
-/// the model's name.
+/// What a file of a network's weights is called in a kit: ONNX names its own; of other formats they go by the model's.
 fs::path weights_name(const KitModel& model, const fs::path& file) {
   return model.suffix == ".onnx" ? file : fs::path(model.id + file.extension().string());
 }
@@ -159,12 +158,13 @@ std::string made_model(const KitRequest& request, ModelSource& source) {
 }
 
 /// The bytes of the user's own file, whose weights are copied beside it where they lie in other files.
-std::string copied_model(const fs::path& folder, const KitModel& model) {
+std::string copied_model(const fs::path& folder, const KitModel& model, KitSummary& summary) {
   const fs::path file = nasbench::named_network(model.architecture).file;
   for (const fs::path& data : nasbench::network_format(file).weight_files(file)) {
     const fs::path target = folder / "models" / weights_name(model, data);
     make_folder(target.parent_path());
     write_file_quickly(target, read_file(file.parent_path() / data));
+    summary.bytes += fs::file_size(target);
   }
   const std::string bytes = read_file(file);
   return model.suffix == ".onnx" ? nasbench::with_fixed_inputs(bytes, model.inputs, file.string()) : bytes;
@@ -213,7 +213,7 @@ KitSummary write_kit(const fs::path& folder, const KitRequest& request,
     KitModel& model = source.model;
     // Every model has weights of its own, so that no compiler's cache takes one for another.
     model.weight_seed = request.weight_seed + manifest.models.size();
-    const std::string bytes = by_name ? copied_model(folder, model) : made_model(request, source);
+    const std::string bytes = by_name ? copied_model(folder, model, summary) : made_model(request, source);
     model.sha256 = sha256_hex(bytes);
     write_file_quickly(folder / model_file(model), bytes);
     summary.bytes += bytes.size();

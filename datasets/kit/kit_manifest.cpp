@@ -3,6 +3,7 @@
 #include "datasets/pool/device_file.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/graph/onnx.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/json_reader.h"
 
 namespace tenshot::datasets {
@@ -118,7 +119,8 @@ KitModel read_model(const JsonReader& reader, const NetworkSpace& space) {
   const json& text = reader.require("architecture", "an architecture, 'operator', 'chain' or 'surroundings'");
   if (!text.is_string()) reader.fail("architecture", "an architecture's text", text);
   try {
-    model.architecture = space.parse(text.get_ref<const std::string&>());
+    const auto& name = text.get_ref<const std::string&>();  // the kit's own networks, which were made known before
+    model.architecture = &space == &nasbench::networks() ? nasbench::network_of_files(name) : space.parse(name);
   } catch (const InputError& error) {
     throw FormatError(reader.file() + ": " + reader.full("architecture") + ": " + error.what());
   }

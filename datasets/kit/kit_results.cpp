@@ -122,7 +122,8 @@ class Reader {
     if (!entry.problem) {
       results_.latencies.push_back({model.architecture, entry.latency_ms});
     } else if (*entry.problem == Problem::missing) {
-      const std::string why = note(results_.quantities, std::string(name(results_.quantity)) + "_missing");
+      std::string why = note(results_.quantities, std::string(name(results_.quantity)) + "_missing");
+      if (why.empty() && results_.quantity == Quantity::cold) why = "run measure.sh --cold 5 on the device";
       leave_out(KitProblem::not_measured, model, key + (why.empty() ? "" : " (" + why + ")"));
     } else {
       leave_out(KitProblem::unreadable, model, key + " is '" + excerpt(text) + "'");

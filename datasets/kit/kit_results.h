@@ -58,12 +58,10 @@ struct KitResults {
 /// alone, and InputError when nothing was measured: says whether measure.sh ran at all.
 KitResults read_kit_results(const std::filesystem::path& folder, Quantity quantity = Quantity::latency);
 
-/// As a device-runtime called `id`, the board's state in its environment. Throws InputError when `id` could not be a
-/// folder's name.
+/// As a device-runtime called `id`, the board's state in its environment. Throws InputError unless is_device_id(id).
 DeviceRuntime device_of(const KitResults& results, const std::string& id);
 
-/// An id for the device: its backend, precision, threads where it says them, batch, and what its measure.sh was told of
-/// graph optimisation.
+/// An id for the device: backend, precision, threads if known, batch, and what measure.sh was told of optimisation.
 std::string default_device_id(const KitResults& results);
 
 }  // namespace tenshot::datasets

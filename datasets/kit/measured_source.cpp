@@ -43,6 +43,15 @@ MeasuredSource read_kit(const fs::path& path, const NetworkSpace& space, Quantit
   source.kit = read_kit_results(path, quantity);
   require_same_space(*source.kit->manifest.space, space, path, "kit");
   set_rows(source, source.kit->latencies);
+  for (const Architecture& measured : source.architectures) {
+    const std::string name = space.format(measured);
+    const Architecture named = space.parse(name);
+    if (named == measured) continue;
+    const std::string origin = nasbench::named_network(named).origin;
+    source.kit->findings.push_back(
+        {KitProblem::other_model, name + ": that of " + origin + " is another network, or of " +
+                                      "another shape, than " + path.string() + " measured; what was measured counts"});
+  }
   source.descriptor = source.kit->descriptor;
   source.board = note(source.kit->before, board_key);
   source.conditions = conditions_of(device_of(*source.kit, default_device_id(*source.kit)));
@@ -88,7 +97,8 @@ bool is_cell(const std::string& text) {
 /// Null where nothing tells.
 const nasbench::NetworkSpace* space_of_measurements(const fs::path& path) {
   if (path == "-") return nullptr;
-  if (is_folder(path)) return is_kit(path) ? read_kit_manifest(path).space : read_device(path).space;
+  if (is_kit(path)) return read_kit_manifest(path).space;
+  if (is_folder(path)) return is_there(path / "device.json") ? read_device(path).space : nullptr;
   if (path.filename() == "device.json") return read_device(path).space;
   const std::string text = read_file(path), file = path.string();
   CsvReader csv(text, file);
@@ -103,7 +113,10 @@ const nasbench::NetworkSpace* space_of_measurements(const fs::path& path) {
 MeasuredSource read_measured(const fs::path& path, const NetworkSpace& space, Quantity quantity) {
   if (is_kit(path)) return read_kit(path, space, quantity);
   const bool device = path.filename() == "device.json" || (is_folder(path) && is_there(path / "device.json"));
-  if (!device && is_folder(path)) throw FileError(path.string() + ": is a folder, and no kit: it has no manifest.json");
+  if (!device && is_folder(path)) {
+    throw FileError(path.string() + ": is the folder of neither a kit (manifest.json) nor a device-runtime " +
+                    "(device.json); give one of these");
+  }
   return device ? read_device_folder(path, space, quantity) : read_csv(path, space, quantity);
 }
 

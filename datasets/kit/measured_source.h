@@ -32,6 +32,7 @@ struct MeasuredSource {
   MeasuringConditions conditions;            ///< how they were measured; none where nothing says so
   std::optional<Fleet> fleet;  ///< of several boards: how they differ, and the latencies are those of the typical one
 
+  std::vector<std::string> doubts;  ///< settings or rounds of joined sources that differ; they count as left out
   std::optional<std::size_t> left_out_of_all;  ///< of several sources that were joined (joined_sources.h)
 
   /// Entries that are left out, and what is doubtful about a kit.

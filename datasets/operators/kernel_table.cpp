@@ -18,8 +18,6 @@ namespace tenshot::datasets {
 namespace {
 
 using nasbench::Extent;
-using nasbench::OperatorSpecification;
-using nasbench::Shape;
 
 constexpr std::string_view columns =
     "kernel,operation,function,inputs,output,window,stride,dilation,groups,bias,isolation,purpose,latency_ms,"
@@ -44,7 +42,7 @@ class Reader {
   KernelRow row() const {
     KernelRow row;
     row.kernel = field("kernel", true);
-    OperatorSpecification& op = row.leading;
+    nasbench::OperatorSpecification& op = row.leading;
     try {
       op.kind = nasbench::operator_kind(field("operation", true));
     } catch (const InputError& error) {
@@ -90,8 +88,8 @@ class Reader {
     fail(column, "'" + excerpt(found) + "', expected a whole number from 1 to " + std::to_string(most));
   }
 
-  Shape shape_of(std::string_view column, std::string_view found) const {
-    Shape shape;
+  nasbench::Shape shape_of(std::string_view column, std::string_view found) const {
+    nasbench::Shape shape;
     if (found == "scalar") return shape;
     long long elements = 1;
     for (const std::string_view size : split(found, 'x')) {
@@ -125,10 +123,16 @@ class Reader {
 
 }  // namespace
 
+std::string operator_key(nasbench::OperatorSpecification operation) {
+  operation.type = nasbench::ElementType::float32;
+  operation.constants.clear();
+  return format(operation);
+}
+
 std::vector<std::vector<int>> equal_nodes(const nasbench::Network& network) {
   std::map<std::string, std::vector<int>> nodes;
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-    const OperatorSpecification& op = network.nodes[i].operation;
+    const nasbench::OperatorSpecification& op = network.nodes[i].operation;
     const bool moves_nothing = op.kind == nasbench::OperatorKind::reshape;
     if (!moves_nothing && !op.inputs.empty()) nodes[format(op)].push_back(static_cast<int>(i));
   }
@@ -155,9 +159,9 @@ std::string kernel_table(const std::vector<KernelRow>& rows) {
   std::ostringstream csv;
   csv << columns << "\n";
   for (const KernelRow& row : rows) {
-    const OperatorSpecification& op = row.leading;
+    const nasbench::OperatorSpecification& op = row.leading;
     std::vector<std::string> inputs;
-    for (const Shape& shape : op.inputs) inputs.push_back(nasbench::format(shape));
+    for (const nasbench::Shape& shape : op.inputs) inputs.push_back(nasbench::format(shape));
     csv << row.kernel << "," << name(op.kind) << "," << plain(op.name) << "," << joined(inputs, " ") << ","
         << nasbench::format(op.output) << "," << text_of(op.kernel) << "," << text_of(op.stride) << ","
         << text_of(op.dilation) << "," << op.groups << "," << (op.bias ? 1 : 0) << "," << row.isolation << ","

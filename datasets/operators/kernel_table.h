@@ -23,6 +23,9 @@ struct KernelRow {
   std::string refused;          ///< why, where it was
 };
 
+/// What tells equal operators: files of measured ones keep no element type and no trained constants.
+std::string operator_key(nasbench::OperatorSpecification operation);
+
 /// KernelRow::isolation of what the runtime itself told of an operator inside its network.
 inline constexpr const char* profiled_isolation = "profile";
 

@@ -35,34 +35,6 @@ double pearson(const std::vector<double>& a, const std::vector<double>& b) {
   return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : nan;
 }
 
-/// Spearman's ρ between all devices. Ranks of a device are computed once and serve every device that measured the same
-/// architectures; others are ranked pair by pair over what they share.
-std::vector<std::vector<double>> rank_correlations(const std::vector<std::vector<double>>& latency_ms) {
-  std::vector<std::vector<bool>> measured;
-  std::vector<std::vector<double>> own_ranks;
-  for (const std::vector<double>& latencies : latency_ms) {
-    std::vector<bool>& mask = measured.emplace_back();
-    for (const double latency : latencies) mask.push_back(!std::isnan(latency));
-    own_ranks.push_back(ranks(measured_of(latencies)));
-  }
-  const auto between = [&](std::size_t i, std::size_t j) {
-    if (measured[i] == measured[j])
-      return own_ranks[i].size() < fewest_common ? nan : pearson(own_ranks[i], own_ranks[j]);
-    std::vector<double> a, b;
-    for (std::size_t k = 0; k < measured[i].size(); ++k) {
-      if (!measured[i][k] || !measured[j][k]) continue;
-      a.push_back(latency_ms[i][k]);
-      b.push_back(latency_ms[j][k]);
-    }
-    return a.size() < fewest_common ? nan : spearman(a, b);
-  };
-  std::vector<std::vector<double>> correlation(latency_ms.size(), std::vector<double>(latency_ms.size(), nan));
-  for (std::size_t i = 0; i < latency_ms.size(); ++i) {
-    for (std::size_t j = i; j < latency_ms.size(); ++j) correlation[i][j] = correlation[j][i] = between(i, j);
-  }
-  return correlation;
-}
-
 /// `latencies` is the device's row of the matrix.
 DeviceSummary summary_of(const DeviceRuntime& device, const std::vector<double>& latencies) {
   DeviceSummary summary;
@@ -191,6 +163,32 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
   const auto is_nan = [](double value) { return std::isnan(value); };
   if (a.empty() || std::any_of(a.begin(), a.end(), is_nan) || std::any_of(b.begin(), b.end(), is_nan)) return nan;
   return pearson(ranks(a), ranks(b));
+}
+
+std::vector<std::vector<double>> rank_correlations(const std::vector<std::vector<double>>& latency_ms) {
+  std::vector<std::vector<bool>> measured;
+  std::vector<std::vector<double>> own_ranks;
+  for (const std::vector<double>& latencies : latency_ms) {
+    std::vector<bool>& mask = measured.emplace_back();
+    for (const double latency : latencies) mask.push_back(!std::isnan(latency));
+    own_ranks.push_back(ranks(measured_of(latencies)));
+  }
+  const auto between = [&](std::size_t i, std::size_t j) {
+    if (measured[i] == measured[j])
+      return own_ranks[i].size() < fewest_common ? nan : pearson(own_ranks[i], own_ranks[j]);
+    std::vector<double> a, b;
+    for (std::size_t k = 0; k < measured[i].size(); ++k) {
+      if (!measured[i][k] || !measured[j][k]) continue;
+      a.push_back(latency_ms[i][k]);
+      b.push_back(latency_ms[j][k]);
+    }
+    return a.size() < fewest_common ? nan : spearman(a, b);
+  };
+  std::vector<std::vector<double>> correlation(latency_ms.size(), std::vector<double>(latency_ms.size(), nan));
+  for (std::size_t i = 0; i < latency_ms.size(); ++i) {
+    for (std::size_t j = i; j < latency_ms.size(); ++j) correlation[i][j] = correlation[j][i] = between(i, j);
+  }
+  return correlation;
 }
 
 PoolSummary describe(const Pool& pool) {

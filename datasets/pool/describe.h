@@ -25,8 +25,7 @@ struct PoolSummary {
   Quantity quantity = Quantity::latency;
   std::size_t architectures = 0;
   std::vector<DeviceSummary> devices;
-  /// Spearman's ρ between devices over the architectures both measured; [i][j], NaN under three common ones.
-  std::vector<std::vector<double>> rank_correlation;
+  std::vector<std::vector<double>> rank_correlation;  ///< as rank_correlations()
   std::string content_hash;
 };
 
@@ -38,5 +37,10 @@ nlohmann::json to_json(const PoolSummary& summary, const Findings& findings);
 /// Ranks with ties averaged, 1-based; and Spearman's ρ of two vectors of equal length (NaN when either is constant).
 std::vector<double> ranks(const std::vector<double>& values);
 double spearman(const std::vector<double>& a, const std::vector<double>& b);
+
+/// Spearman's ρ between all devices, of `latency_ms` [devices][architectures] with NaN where nothing was measured; NaN
+/// under three common ones. Ranks of a device are computed once and serve every device that measured the same
+/// architectures; others are ranked pair by pair over what they share.
+std::vector<std::vector<double>> rank_correlations(const std::vector<std::vector<double>>& latency_ms);
 
 }  // namespace tenshot::datasets

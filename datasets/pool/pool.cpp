@@ -40,8 +40,7 @@ DeviceFile device_file_at(const fs::path& file, const NetworkSpace* kept) {
   return device_file_from_json(parse_json(read_file(file), name), name, kept);
 }
 
-/// Whether what a device measured is `quantity`, if one is asked for: its device file says so, or its measurements have
-/// the column.
+/// Whether a device measured `quantity`, if one is asked for: its device file says so, or its measurements have it.
 bool holds(const DeviceFile& contents, const fs::path& file, std::optional<Quantity> quantity) {
   if (!quantity || contents.device.quantity == *quantity) return true;
   const fs::path measurements = file.parent_path() / contents.latencies;

@@ -18,14 +18,12 @@ namespace tenshot::datasets {
 
 using descriptor::default_counters;
 
-/// A row of a hardware descriptor: of an operator alone, or of one more instance of an operation inside a network
-/// (nasbench::OperationChain).
+/// A row of a hardware descriptor: of an operator alone, or of one more inside a network (nasbench::OperationChain).
 struct OperatorProfile {
   std::string name;                ///< for people and files; `key` says which operator it is
   nasbench::OperatorSequence key;  ///< of an operation, the operators of one instance
   double latency_ms = 0;           ///< 0 for an operation that the runtime leaves out
-  /// One for each counter of the descriptor where an operator ran alone, events per run; NaN where the core has no
-  /// such counter.
+  /// One for each counter where an operator ran alone, events per run; NaN where the core has no such counter.
   std::vector<double> counts = {};
 };
 

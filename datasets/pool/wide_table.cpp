@@ -18,6 +18,11 @@ using DeviceColumn = WideTableScan::DeviceColumn;
 /// Where messages about the header point.
 std::string header_place(const CsvReader& csv) { return csv.file() + ":" + std::to_string(csv.header_line()) + ": "; }
 
+/// Whether the column stands beside the measurements of a device-runtime in its latencies.csv.
+bool is_beside_measurements(const std::string& column) {
+  return column == "runs" || column.rfind("stddev_", 0) == 0 || column.rfind("sentinel_", 0) == 0;
+}
+
 /// Every column that is a device's, in the file's order.
 std::vector<DeviceColumn> device_columns(const CsvReader& csv, const NetworkSpace& space) {
   std::vector<DeviceColumn> columns;
@@ -25,7 +30,7 @@ std::vector<DeviceColumn> device_columns(const CsvReader& csv, const NetworkSpac
   for (std::size_t position = 0; position < csv.header().size(); ++position) {
     const std::string& column = csv.header()[position];
     // Tables written by pandas have an unnamed column of row numbers.
-    if (column == "architecture" || column == "index" || column.empty()) continue;
+    if (column == "architecture" || column == "index" || column.empty() || is_beside_measurements(column)) continue;
     if (column == "network" && &space == &nasbench::networks()) continue;
     if (!names.insert(column).second) {
       throw InputError(header_place(csv) + "the header has column '" + excerpt(column) + "' twice; rename one");
@@ -148,6 +153,19 @@ WideTableScan::WideTableScan(CsvReader& csv, const NetworkSpace& space, const Wi
     : csv_(csv), rows_(options.rows), unit_ms_(options.unit_ms), architectures_(csv, space, expected_columns) {
   const std::vector<DeviceColumn> all = device_columns(csv, space);
   columns_ = chosen_columns(csv, all, options.devices);
+  for (const DeviceColumn& chosen : columns_) {
+    for (const Quantity quantity : quantities_in({chosen.id})) {
+      if (quantity == options.quantity) continue;
+      throw InputError(header_place(csv) + "column '" + chosen.id + "' is of " + std::string(title(quantity)) +
+                       ", asked for " + std::string(title(options.quantity)) + "; say --quantity " +
+                       std::string(name(quantity)) + ", or name the columns to read");
+    }
+    const std::size_t unit = chosen.id.rfind("_us");
+    if (options.unit_ms == 1 && unit != std::string::npos && unit + 3 == chosen.id.size()) {
+      throw InputError(header_place(csv) + "column '" + chosen.id + "' seems to hold microseconds; say --unit us, or " +
+                       "rename it");
+    }
+  }
   for (const auto& [device, latencies] : options.operator_latencies) {
     if (std::any_of(all.begin(), all.end(), [&, id = &device](const DeviceColumn& c) { return c.id == *id; })) continue;
     throw InputError(header_place(csv) + "operators are said to be of '" + excerpt(device) + "'; " + devices_text(all));

@@ -3,12 +3,26 @@
 #include <cmath>
 
 #include "datasets/tables/measurements.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {
+namespace {
+
+/// A network may be called by its file.
+nasbench::Architecture parse_named(const nasbench::NetworkSpace& space, const std::string& text) {
+  try {
+    return space.parse(text);
+  } catch (const InputError&) {
+    if (&space != &nasbench::networks() || !nasbench::is_network_file(text)) throw;
+  }
+  return space.parse(std::filesystem::path(text).stem().string());
+}
+
+}  // namespace
 
 Finding finding_at(const CsvReader& csv, std::size_t column, Problem problem) {
   return {problem, csv.file(), csv.line(), csv.header()[column], std::string(trimmed(csv.fields()[column]))};
@@ -44,7 +58,7 @@ std::optional<nasbench::Architecture> ArchitectureColumn::read(Findings& finding
   if (text.empty()) return leave_out(Problem::missing);
   nasbench::Architecture architecture;
   try {
-    architecture = space_.parse(text);
+    architecture = parse_named(space_, std::string(text));
   } catch (const InputError&) {
     return leave_out(Problem::unknown_architecture);
   }

@@ -44,6 +44,12 @@ std::optional<std::size_t> CsvReader::find(std::string_view column) const {
 std::size_t CsvReader::require(std::string_view column, std::string_view expected) const {
   const std::optional<std::size_t> found = find(column);
   if (!found) {
+    const std::size_t other = header_.size() == 1 ? header_.front().find_first_of(";\t") : std::string::npos;
+    if (other != std::string::npos) {
+      fail(file_, header_line_,
+           std::string("columns are separated by ") + (header_.front()[other] == ';' ? "';'" : "tabs") +
+               "; save the table with commas between columns and points in numbers");
+    }
     fail(file_, header_line_,
          "the header has no column '" + std::string(column) + "'; found " + quoted_list(header_) + ", expected " +
              std::string(expected));

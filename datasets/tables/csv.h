@@ -12,8 +12,7 @@
 namespace tenshot::datasets {
 
 /// Reads CSV (RFC 4180) with a header, from memory or piece by piece, row by row and without copying: quoted fields may
-/// hold commas, line ends and doubled quotes; lines end in LF or CRLF; a UTF-8 byte-order mark is skipped, and so are
-/// blank lines.
+/// hold commas, line ends and doubled quotes; lines end in LF or CRLF; a byte-order mark and blank lines are skipped.
 ///
 ///   CsvReader csv(text, "table.csv");
 ///   const std::size_t column = csv.require("latency_ms", "architecture,latency_ms");
@@ -35,8 +34,7 @@ class CsvReader {
   /// The columns' names, without surrounding blanks.
   const std::vector<std::string>& header() const { return header_; }
   std::optional<std::size_t> find(std::string_view column) const;
-  /// The position of `column`. Throws InputError, naming the columns there are and those `expected`, when it is not
-  /// there, or stands there twice.
+  /// The position of `column`. Throws InputError, naming the columns and those `expected`, unless it is there once.
   std::size_t require(std::string_view column, std::string_view expected) const;
 
   /// Moves to the next row that is not blank; false at the end. Throws InputError at a quoted field that never ends, or

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nasbench/support/median.h"
+#include "nasbench/support/numbers_below.h"
 #include "nasbench/support/quantiles.h"
 
 namespace tenshot::datasets {
@@ -11,8 +12,7 @@ namespace {
 
 /// Which boards the largest group has that networks link.
 std::vector<bool> largest_group(std::size_t boards, const std::vector<FleetNetwork>& networks) {
-  std::vector<std::size_t> group(boards);
-  for (std::size_t b = 0; b < boards; ++b) group[b] = b;
+  std::vector<std::size_t> group = numbers_below(boards);
   for (const FleetNetwork& network : networks) {
     for (const std::size_t board : network.boards) {
       const std::size_t from = group[board], to = group[network.boards.front()];

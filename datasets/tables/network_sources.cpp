@@ -1,6 +1,7 @@
 #include "datasets/tables/network_sources.h"
 
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "datasets/tables/csv.h"
@@ -14,9 +15,9 @@ namespace tenshot::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-nasbench::NamedNetwork read_named(const fs::path& file, const nasbench::NetworkReadOptions& options) {
+nasbench::NamedNetwork read_named(const fs::path& file, std::string name, const nasbench::NetworkReadOptions& options) {
   const nasbench::Network read = nasbench::read_network_file(file, options);
-  nasbench::NamedNetwork network = nasbench::named_network(file.stem().string(), read, file.string());
+  nasbench::NamedNetwork network = nasbench::named_network(std::move(name), read, file.string());
   network.file = file.string();
   network.read_again = [file, options] { return nasbench::read_network_file(file, options); };
   for (const nasbench::NetworkInput& input : read.inputs) {
@@ -44,7 +45,8 @@ std::vector<fs::path> network_files_of(const fs::path& folder) {
   return files;
 }
 
-/// As read_networks of a folder, of these files; with `left_out`, none need be left.
+/// As read_networks of a folder, of these files; with `left_out`, none need be left. Files of one stem go by their
+/// paths.
 std::vector<nasbench::Architecture> read_network_files(const std::vector<fs::path>& files,
                                                        const nasbench::NetworkReadOptions& given,
                                                        std::vector<LeftOutFile>* left_out) {
@@ -62,7 +64,13 @@ std::vector<nasbench::Architecture> read_network_files(const std::vector<fs::pat
       left_out->push_back({file.string(), error.what()});
     }
   };
-  for (const fs::path& file : files) unless_refused(file, [&] { networks.push_back(read_named(file, options)); });
+  std::map<std::string, int> files_of;
+  for (const fs::path& file : files) ++files_of[file.stem().string()];
+  for (const fs::path& file : files) {
+    const std::string stem = file.stem().string();
+    unless_refused(file,
+                   [&] { networks.push_back(read_named(file, files_of[stem] > 1 ? file.string() : stem, options)); });
+  }
   if (!given.inputs_of_several && !networks.empty()) require_shapes_used(options);
   for (nasbench::NamedNetwork& network : networks) {  // known from here on: what is refused makes nothing known
     unless_refused(fs::path(network.file), [&] { identities.push_back(nasbench::add_network(std::move(network))); });

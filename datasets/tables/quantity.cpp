@@ -68,9 +68,9 @@ std::string in_words_of(Quantity quantity, std::string text) {
   text = std::regex_replace(text, key, column(quantity));
   text = std::regex_replace(text, suffix, "_" + std::string(names.suffix) + "$1");
   text = std::regex_replace(text, unit, std::string(names.unit));
-  text = std::regex_replace(text, time, "the " + std::string(names.title) + " of");
   text = std::regex_replace(text, plural, std::string(names.plural));
-  return std::regex_replace(text, singular, std::string(names.title));
+  text = std::regex_replace(text, singular, std::string(names.title));
+  return std::regex_replace(text, time, "the " + std::string(names.title) + " of");
 }
 
 double milliseconds_of(std::string_view unit) {

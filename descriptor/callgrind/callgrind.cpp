@@ -39,8 +39,7 @@ struct Part {
 };
 
 /// Callgrind empties its caches whenever it starts, so what warms them must run under it. Warm-up takes two dumps: what
-/// lies between one dump and the next is then in the caches too, and an operator that does nothing misses next to
-/// nothing.
+/// lies between one dump and the next is then cached too, and an operator that does nothing misses next to nothing.
 std::vector<Part> parts_of_counting(std::size_t index, int runs) {
   return {{"warm-up", 2}, {"warm-up", 1}, {dump_name(index, runs), runs}};
 }
@@ -52,8 +51,7 @@ struct WorkingFolder {
 
   /// What was counted of an operator, in the last of its parts.
   std::filesystem::path dump(std::size_t index) const {
-    const std::size_t parts = parts_of_counting(index, 1).size();
-    return dumps.string() + "." + std::to_string(parts * (index + 1));
+    return dumps.string() + "." + std::to_string(parts_of_counting(index, 1).size() * (index + 1));
   }
 };
 
@@ -167,8 +165,7 @@ void require_countable(const CallgrindOptions& options) {
 std::string why_no_valgrind() {
   if (find_program("valgrind").empty()) return "valgrind is not installed";
 #ifdef __x86_64__
-  // libhwy, with which Debian's LibTorch is linked, executes it when it is loaded, as valgrind's CPUID promises it
-  // always.
+  // libhwy, with which Debian's LibTorch is linked, executes it when loaded, as valgrind's CPUID promises it.
   if (!has_cpu_flag("rdtscp")) return "valgrind loads no LibTorch on a processor without the instruction rdtscp";
 #endif
   return "";

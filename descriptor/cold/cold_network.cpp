@@ -11,7 +11,6 @@
 
 namespace tenshot::descriptor {
 
-using nasbench::Network;
 using nasbench::NetworkNode;
 using nasbench::OperatorKind;
 using nasbench::Shape;
@@ -36,7 +35,7 @@ std::optional<ColdActivation> activation_of(const NetworkNode& node) {
 
 class Converter {
  public:
-  explicit Converter(const Network& network) : network_(network), readers_(network.nodes.size(), 0) {
+  explicit Converter(const nasbench::Network& network) : network_(network), readers_(network.nodes.size(), 0) {
     for (const NetworkNode& node : network.nodes) count(node.inputs);
     count(network.outputs);
   }
@@ -223,7 +222,7 @@ class Converter {
     }
   }
 
-  const Network& network_;
+  const nasbench::Network& network_;
   std::vector<int> readers_;
   std::map<Source, int> tensors_;
   std::map<int, std::size_t> makers_;  ///< layer that gives a tensor
@@ -245,7 +244,7 @@ void fold_norm(const nasbench::LayerWeights& norm, double epsilon, FoldedWeights
 
 }  // namespace
 
-ColdNetwork cold_network(const Network& network) { return Converter(network).convert(); }
+ColdNetwork cold_network(const nasbench::Network& network) { return Converter(network).convert(); }
 
 Shape weight_shape(const ColdNetwork& network, const ColdLayer& layer) {
   const Shape &in = shape_of(network, layer.inputs[0]), &out = shape_of(network, layer.output);

@@ -6,7 +6,6 @@
 
 namespace tenshot::descriptor {
 
-using nasbench::Shape;
 using nlohmann::json;
 
 namespace {
@@ -76,7 +75,7 @@ void require_sound(const JsonReader& reader, const ColdLayer& layer, const ColdN
   const json& inputs = reader.require("inputs", "numbers of tensors");
   const std::size_t wanted = layer.kind == ColdKind::add || layer.kind == ColdKind::multiply ? 2 : 1;
   if (layer.inputs.size() < wanted) reader.fail("inputs", std::to_string(wanted) + " tensors at least", inputs);
-  const Shape &in = shape_of(network, layer.inputs[0]), &out = shape_of(network, layer.output);
+  const nasbench::Shape &in = shape_of(network, layer.inputs[0]), &out = shape_of(network, layer.output);
   const auto demand = [&](bool holds, const char* what) {
     if (!holds) reader.fail("inputs", what, inputs);
   };
@@ -127,9 +126,9 @@ ColdLayer layer_from(const JsonReader& reader, const ColdNetwork& network) {
   return layer;
 }
 
-Shape shape_from(const JsonReader& reader, const json& value) {
+nasbench::Shape shape_from(const JsonReader& reader, const json& value) {
   if (!value.is_array() || value.empty() || value.size() > 6) reader.fail("tensors", "lists of dimensions", value);
-  Shape shape;
+  nasbench::Shape shape;
   double elements = 1;
   for (const json& extent : value) {
     shape.push_back(reader.whole_number_of(extent, reader.full("tensors"), 1));

@@ -7,7 +7,6 @@
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::NetworkBuilder;
 using nasbench::same_window;
 using nasbench::Source;
 
@@ -58,7 +57,7 @@ class CaseBuilder {
   }
 
  private:
-  NetworkBuilder builder_;
+  nasbench::NetworkBuilder builder_;
   CaseImage image_;
   Fence fence_;
   Source input_, begin_;
@@ -133,7 +132,7 @@ FusionCase operator_case(const std::string& type, const CaseImage& image) {
 }
 
 nasbench::Network empty_case() {
-  NetworkBuilder builder;
+  nasbench::NetworkBuilder builder;
   builder.output(builder.activation("relu", builder.input("input", {1, 1, 1, 1}), "relu"));
   return builder.take();
 }

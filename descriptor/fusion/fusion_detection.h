@@ -17,8 +17,7 @@ struct FusionDetectionOptions {
   std::vector<std::string> operators = testable_operators();
   CaseImage image;
   /// Which share of the usual operator's time, the median over the operators, fusing has to save. Larger finds fewer
-  /// pairs fused; smaller takes more of what is no fusion for one: two operators that share code, side by side, save a
-  /// little as well.
+  /// pairs fused; smaller takes more of what is no fusion for one: operators that share code save a little as well.
   double alpha = 0.15;
   /// Each round times both networks of a case once; no case is decided before so many, and an interval needs eight.
   /// More take longer, and make a decision by chance less likely.

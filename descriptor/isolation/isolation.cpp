@@ -15,7 +15,6 @@ namespace {
 
 using nasbench::Network;
 using nasbench::NetworkBuilder;
-using nasbench::NetworkNode;
 using nasbench::Source;
 
 /// Channels of the feeding layer's image; what the paper calls a standardised configuration.
@@ -34,7 +33,7 @@ Source consume(NetworkBuilder& builder, const Source& input) {
 /// The nodes of `kernel` behind `input`.
 Source put_in(NetworkBuilder& builder, const Network& kernel, const Source& input) {
   std::vector<Source> places;
-  for (NetworkNode node : kernel.nodes) {
+  for (nasbench::NetworkNode node : kernel.nodes) {
     for (Source& source : node.inputs) source = source.node < 0 ? input : places[static_cast<std::size_t>(source.node)];
     places.push_back(builder.append(std::move(node)));
   }

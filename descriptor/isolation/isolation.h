@@ -37,9 +37,8 @@ struct IsolationOptions {
   RuntimeOptions runtime;
 };
 
-/// The kernel with what surrounds it in that mode: networks whose times are added with these signs. The first is the
-/// one that holds the kernel. Throws InputError where the kernel does not take one image and give one, unless it stands
-/// alone.
+/// The kernel with what surrounds it in that mode: networks whose times are added with these signs. The first holds the
+/// kernel. Throws InputError where the kernel does not take one image and give one, unless it stands alone.
 struct SignedNetwork {
   nasbench::Network network;
   int sign = 1;

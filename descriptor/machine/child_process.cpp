@@ -95,8 +95,7 @@ class Running {
 
   bool ended() {
     const pid_t result = waitpid(pid_, &status_, WNOHANG);
-    ended_ = result == pid_ || (result < 0 && errno == ECHILD);
-    return ended_;
+    return ended_ = result == pid_ || (result < 0 && errno == ECHILD);
   }
   /// "" after success.
   std::string failure() const {

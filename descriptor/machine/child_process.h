@@ -36,8 +36,7 @@ struct ChildProcess {
 /// with its parent. Throws ChildFailed with the end of the child's output when the child fails.
 void run_child(const ChildProcess& child);
 
-/// The executable called `name` in the folders of PATH, or `name` itself when it contains a slash; empty when there is
-/// none.
+/// The executable called `name` in the folders of PATH, or `name` itself when it has a slash; empty when there is none.
 std::filesystem::path find_program(const std::string& name);
 
 }  // namespace tenshot::descriptor

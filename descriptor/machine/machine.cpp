@@ -17,8 +17,7 @@
 namespace tenshot::descriptor {
 namespace {
 
-/// What /proc/cpuinfo says under `key` of the first processor. It is read once: that takes a tenth of a millisecond for
-/// a few processors.
+/// What /proc/cpuinfo says under `key` of the first processor. Read once: that takes a tenth of a millisecond.
 std::optional<std::string> cpu_fact(std::string_view key) {
   static const std::map<std::string, std::string, std::less<>> facts = [] {
     std::map<std::string, std::string, std::less<>> read;

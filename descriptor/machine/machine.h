@@ -15,8 +15,7 @@ bool has_cpu_flag(const std::string& flag);
 
 /// What the processor calls itself ("unknown CPU" where the system does not say).
 std::string cpu_model();
-/// "family 6 model 207 stepping 2", which tells processors of one name apart; empty where the system does not say, as
-/// on Arm.
+/// "family 6 model 207 stepping 2", which tells processors of one name apart; empty where it is not known, as on Arm.
 std::string cpu_revision();
 /// Processors this process may run on.
 int usable_cpus();

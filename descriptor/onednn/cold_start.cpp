@@ -123,8 +123,6 @@ class Run {
     stop_switching();
     join();
   }
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
 
   void start_threads() {
     for (int core = 1; core <= plan_.preparing_cores; ++core) {

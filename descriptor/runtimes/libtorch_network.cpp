@@ -16,7 +16,6 @@
 namespace tenshot::descriptor {
 
 using nasbench::Network;
-using nasbench::Source;
 
 namespace {
 
@@ -107,17 +106,17 @@ NodeTensors tensors_of(const Network& network, std::size_t index, const RuntimeO
 
 RunnableGraph runnable_graph(const Network& network, const RuntimeOptions& options) {
   RunnableGraph graph;
-  std::map<Source, std::size_t> slots;
+  std::map<nasbench::Source, std::size_t> slots;
   for (std::size_t i = 0; i < network.inputs.size(); ++i) slots[{-1, static_cast<int>(i)}] = graph.slots++;
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {
     RunnableNode node{network.nodes[i], tensors_of(network, i, options), {}, graph.slots};
-    for (const Source& source : node.node.inputs) node.inputs.push_back(slots.at(source));
+    for (const nasbench::Source& source : node.node.inputs) node.inputs.push_back(slots.at(source));
     for (std::size_t output = 0; output < node.node.outputs.size(); ++output) {
       slots[{static_cast<int>(i), static_cast<int>(output)}] = graph.slots++;
     }
     graph.nodes.push_back(std::move(node));
   }
-  for (const Source& source : network.outputs) graph.outputs.push_back(slots.at(source));
+  for (const nasbench::Source& source : network.outputs) graph.outputs.push_back(slots.at(source));
   return graph;
 }
 

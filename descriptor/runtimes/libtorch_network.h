@@ -21,8 +21,7 @@ struct NodeTensors {
   at::Tensor weight, bias, mean, variance;
 };
 
-/// A node that is ready to run. The tensors of a run stand in slots: the network's inputs first, then the outputs of
-/// every node.
+/// A node that is ready to run. A run's tensors stand in slots: the network's inputs, then every node's outputs.
 struct RunnableNode {
   nasbench::NetworkNode node;
   NodeTensors tensors;
@@ -43,8 +42,7 @@ RunnableGraph runnable_graph(const nasbench::Network& network, const RuntimeOpti
 /// `values` in the given shape; an undefined tensor when there are none.
 at::Tensor tensor_of(const std::vector<float>& values, const std::vector<std::int64_t>& shape);
 
-/// The weights of node `index`, those of the options or nasbench::random_weights, in the shapes that LibTorch's
-/// operators take.
+/// The weights of node `index`, of the options or nasbench::random_weights, in the shapes LibTorch takes.
 NodeTensors tensors_of(const nasbench::Network& network, std::size_t index, const RuntimeOptions& options);
 
 /// What random images are for; streams of the seed apart from those that draw weights.

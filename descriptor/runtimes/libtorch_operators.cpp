@@ -14,8 +14,6 @@ namespace {
 
 using nasbench::OperatorAttributes;
 using nasbench::OperatorKind;
-using nasbench::OperatorSpecification;
-using nasbench::Padding;
 
 constexpr double batch_norm_momentum = 0.1;  // without meaning in inference
 
@@ -23,20 +21,20 @@ using Pair = std::array<std::int64_t, 2>;
 
 Pair pair(const nasbench::Extent& extent) { return {extent.height, extent.width}; }
 /// The first half of a padding that is the same on both sides.
-Pair pair(const Padding& padding) { return {padding.top, padding.left}; }
+Pair pair(const nasbench::Padding& padding) { return {padding.top, padding.left}; }
 
 /// `x` with zeros, or lesser values, around it where its padding is not the same on both sides.
 at::Tensor padded(const RunnableNode& own, const at::Tensor& x, double value) {
-  const Padding& p = own.node.attributes.padding;
+  const nasbench::Padding& p = own.node.attributes.padding;
   if (is_symmetric(p)) return x;
   if (x.dim() == 3) return at::constant_pad_nd(x, {p.left, p.right}, value);
   return at::constant_pad_nd(x, {p.left, p.right, p.top, p.bottom}, value);
 }
 
 at::Tensor convolution(const RunnableNode& own, const at::Tensor& input) {
-  const OperatorSpecification& s = own.node.operation;
+  const nasbench::OperatorSpecification& s = own.node.operation;
   const at::Tensor x = padded(own, input, 0);
-  const Padding zeros = own_padding(own.node);
+  const nasbench::Padding zeros = own_padding(own.node);
   if (s.output.size() == 3) {
     return at::conv1d(x, own.tensors.weight, own.tensors.bias, s.stride.width, zeros.left, s.dilation.width, s.groups);
   }
@@ -44,7 +42,7 @@ at::Tensor convolution(const RunnableNode& own, const at::Tensor& input) {
 }
 
 at::Tensor max_pool(const RunnableNode& own, const at::Tensor& input) {
-  const OperatorSpecification& s = own.node.operation;
+  const nasbench::OperatorSpecification& s = own.node.operation;
   const at::Tensor x = padded(own, input, -std::numeric_limits<double>::infinity());
   return at::max_pool2d(x, pair(s.kernel), pair(s.stride), pair(own_padding(own.node)), pair(s.dilation),
                         own.node.attributes.ceil_mode);
@@ -198,7 +196,7 @@ at::Tensor with_constant(const RunnableNode& own, const at::Tensor& x) {
 
 at::Tensor single_output(const RunnableNode& own, const std::vector<at::Tensor>& values) {
   const auto input = [&](std::size_t i) -> const at::Tensor& { return values[own.inputs[i]]; };
-  const OperatorSpecification& s = own.node.operation;
+  const nasbench::OperatorSpecification& s = own.node.operation;
   const OperatorAttributes& a = own.node.attributes;
   switch (s.kind) {
     case OperatorKind::convolution: return convolution(own, input(0));

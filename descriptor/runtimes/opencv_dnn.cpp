@@ -19,8 +19,7 @@ namespace {
 
 using nasbench::Network;
 
-/// What OpenCV says on several lines, with its own file and line, as one: the part that names the node where there is
-/// one.
+/// What OpenCV says on several lines, with its own file and line, as one: the part that names the node, if any.
 std::string reason_of(const cv::Exception& error) {
   constexpr std::size_t longest = 300;
   std::string text = error.err.empty() ? std::string(error.what()) : error.err;

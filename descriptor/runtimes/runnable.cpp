@@ -12,11 +12,10 @@ namespace {
 
 using nasbench::NetworkNode;
 using nasbench::OperatorKind;
-using nasbench::OperatorSpecification;
 using nasbench::Padding;
 
 std::string of_window(const NetworkNode& node) {
-  const OperatorSpecification& s = node.operation;
+  const nasbench::OperatorSpecification& s = node.operation;
   const bool pool = s.kind == OperatorKind::max_pool || s.kind == OperatorKind::average_pool;
   if (pool && s.output.size() != 4) return "pools of images alone are covered";
   const bool zeros_matter = s.kind == OperatorKind::transposed_convolution || s.kind == OperatorKind::average_pool;
@@ -89,7 +88,7 @@ bool is_usual_hard_sigmoid(const NetworkNode& node) {
 }
 
 nasbench::Extent output_padding(const NetworkNode& node) {
-  const OperatorSpecification& s = node.operation;
+  const nasbench::OperatorSpecification& s = node.operation;
   const Padding& p = node.attributes.padding;
   const auto rest = [&](std::size_t axis, int kernel, int stride, int dilation, int zeros) {
     return static_cast<int>(s.output[axis] -
@@ -107,7 +106,7 @@ std::string describe(const NetworkNode& node) {
 std::string why_not_runnable(const NetworkNode& node) {
   static const std::set<std::string> with_numbers = words_of("relu6 clip leaky_relu elu hard_sigmoid"),
                                      operations = words_of("subtract divide power minimum maximum prelu");
-  const OperatorSpecification& s = node.operation;
+  const nasbench::OperatorSpecification& s = node.operation;
   if (s.kind == OperatorKind::opaque) return "what it computes is not known";
   if (s.type != nasbench::ElementType::float32) {
     return "it computes in " + std::string(name(s.type)) + ", and they take files in float32 alone";

@@ -11,10 +11,7 @@
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::Network;
 using nasbench::OperatorKind;
-using nasbench::Padding;
-using nasbench::Source;
 
 template <class Numbers>
 std::string list(const Numbers& numbers) {
@@ -25,7 +22,7 @@ std::string list(const Numbers& numbers) {
 
 std::string pair(int first, int second) { return list(std::vector<int>{first, second}); }
 std::string pair(const nasbench::Extent& extent) { return pair(extent.height, extent.width); }
-std::string pair(const Padding& padding) { return pair(padding.top, padding.left); }
+std::string pair(const nasbench::Padding& padding) { return pair(padding.top, padding.left); }
 std::string text(bool value) { return value ? "True" : "False"; }
 
 /// A literal that TorchScript takes for a float.
@@ -101,7 +98,7 @@ class NodeExpression {
 
   /// `x` with `value` around it where its padding is not the same on both sides.
   std::string padded(const char* value) const {
-    const Padding& p = a_.padding;
+    const nasbench::Padding& p = a_.padding;
     if (is_symmetric(p)) return x();
     std::vector<int> pads = {p.left, p.right};
     if (s_.output.size() == 4) pads.insert(pads.end(), {p.top, p.bottom});
@@ -109,7 +106,7 @@ class NodeExpression {
   }
 
   std::string convolution() const {
-    const Padding zeros = own_padding(node_);
+    const nasbench::Padding zeros = own_padding(node_);
     const bool of_images = s_.output.size() == 4;
     const auto window = [&](const std::string& both, int width) {
       return of_images ? both : "[" + std::to_string(width) + "]";
@@ -188,8 +185,7 @@ class NodeExpression {
 
   std::string shuffle() const {
     const nasbench::Shape groups = {s_.output[0], s_.groups, s_.output[1] / s_.groups, s_.output[2], s_.output[3]};
-    const std::string grouped = call("reshape", {x(), list(groups)});
-    return call("reshape", {call("transpose", {grouped, "1", "2"}), list(s_.output)});
+    return call("reshape", {call("transpose", {call("reshape", {x(), list(groups)}), "1", "2"}), list(s_.output)});
   }
 
   std::string pad() const {
@@ -216,22 +212,22 @@ class NodeExpression {
   std::vector<std::string> inputs_;
 };
 
-std::string value(const Network& network, const Source& source) {
+std::string value(const nasbench::Network& network, const nasbench::Source& source) {
   if (source.node < 0) return network.inputs.size() == 1 ? "x" : "x" + std::to_string(source.output);
   const std::string node = "t" + std::to_string(source.node);
   const bool single = network.nodes[static_cast<std::size_t>(source.node)].outputs.size() == 1;
   return single ? node : node + "[" + std::to_string(source.output) + "]";
 }
 
-std::vector<std::string> values(const Network& network, const std::vector<Source>& sources) {
+std::vector<std::string> values(const nasbench::Network& network, const std::vector<nasbench::Source>& sources) {
   std::vector<std::string> names;
-  for (const Source& source : sources) names.push_back(value(network, source));
+  for (const nasbench::Source& source : sources) names.push_back(value(network, source));
   return names;
 }
 
 }  // namespace
 
-std::string torchscript_source(const Network& network) {
+std::string torchscript_source(const nasbench::Network& network) {
   std::string source = "def forward(self";
   for (std::size_t i = 0; i < network.inputs.size(); ++i) {
     source += ", " + value(network, {-1, static_cast<int>(i)});

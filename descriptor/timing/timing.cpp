@@ -77,13 +77,7 @@ class Turn {
  public:
   Turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options, const MachineWatch& watch,
        const std::function<bool()>& go_on, const TurnJournal& journal)
-      : networks_(networks),
-        options_(options),
-        watch_(watch),
-        go_on_(go_on),
-        journal_(journal),
-        done_(journal.found ? *journal.found : planned()),
-        settled_(networks.size(), false) {
+      : networks_(networks), options_(options), watch_(watch), go_on_(go_on), journal_(journal) {
     for (std::size_t n = 0; n < networks.size(); ++n) settle(n);
   }
 
@@ -200,9 +194,9 @@ class Turn {
   const MachineWatch& watch_;
   const std::function<bool()>& go_on_;
   const TurnJournal& journal_;
-  TurnProgress done_;
+  TurnProgress done_ = journal_.found ? *journal_.found : planned();
   std::vector<double> warmup_ms_, visit_ms_;
-  std::vector<bool> settled_;
+  std::vector<bool> settled_ = std::vector<bool>(networks_.size());
   double last_look_s_ = 0;
   TurnTimings found_;
 };
@@ -252,8 +246,7 @@ Timing measure(const std::function<void()>& run, const TimingOptions& options) {
     if (precise_enough(run_times_ms, options.relative_precision)) break;
     next_check += std::max<std::size_t>(5, next_check / 10);  // sorting after every run would cost short networks much
   }
-  const double loop_ms = milliseconds_since(loop_start);
-  return with_costs(run_times_ms, warmup_ms, loop_ms);
+  return with_costs(run_times_ms, warmup_ms, milliseconds_since(loop_start));
 }
 
 TurnTimings measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,

@@ -39,8 +39,7 @@ struct Timing {
   double loop_total_ms = 0;  ///< the timed runs and what deciding when to stop cost
 };
 
-/// Statistics of given run times; quartiles interpolate linearly between order statistics. Throws InputError when
-/// empty.
+/// Statistics of run times; quartiles interpolate linearly between order statistics. Throws InputError when empty.
 Timing summarise(std::vector<double> run_times_ms);
 
 struct Interval {

@@ -104,8 +104,7 @@ void matrix_product(LayerReader& layer) {
   const bool row = left.size() == 2, column = right.size() == 2;  // a vector
   if (layer.is_constant(0) && !layer.is_constant(1)) {
     if (row) {
-      const Source x = factor(layer, 1, !transposed && !column);
-      return give_without(layer, weighed(layer, x, left[1], 1), false, true);
+      return give_without(layer, weighed(layer, factor(layer, 1, !transposed && !column), left[1], 1), false, true);
     }
     const std::int64_t rows = left[left.size() - 2];
     if (column) return layer.give(weighed(layer, layer.source(1), left.back(), rows));

@@ -13,7 +13,6 @@
 namespace tenshot::nasbench {
 namespace {
 
-using ncnn::Blob;
 using ncnn::LayerReader;
 
 constexpr std::int64_t shape_hint_key = 30;
@@ -108,7 +107,7 @@ class NcnnReader {
   }
 
   void read_layer(NcnnLayer file) {
-    std::vector<Blob> inputs;
+    std::vector<ncnn::Blob> inputs;
     for (const std::string& name : file.inputs) {
       const auto found = blobs_.find(name);
       if (found == blobs_.end()) reject({"no layer before it gives '", name, "'"});
@@ -141,7 +140,7 @@ class NcnnReader {
       if (scales >= 400) node.operation.weight_bits = scales / 100;  // it multiplies floats
       if (scales != 0 && scales < 400) node.operation.type = ElementType::int8;
     }
-    std::vector<Blob> given = layer.take();
+    std::vector<ncnn::Blob> given = layer.take();
     for (std::size_t i = 0; i < file.outputs.size(); ++i) {
       if (i >= given.size()) break;  // an output that nobody may read
       if (!blobs_.emplace(file.outputs[i], std::move(given[i])).second) {
@@ -221,7 +220,7 @@ class NcnnReader {
 
   const NetworkReadOptions& options_;
   NetworkBuilder builder_;
-  std::map<std::string, Blob> blobs_;
+  std::map<std::string, ncnn::Blob> blobs_;
   std::set<std::string> read_;  ///< names of blobs that a layer reads
   bool shapes_are_the_files_ = true;
 };

@@ -12,7 +12,6 @@ namespace tenshot::nasbench {
 namespace {
 
 using tflite::Operation;
-using tflite::Rule;
 using tflite::Value;
 namespace code = tflite::code;
 
@@ -227,7 +226,7 @@ class TfliteReader {
   }
 
   void read_operator(const TfliteOperator& op, const std::string& name) {
-    const Rule* rule = tflite::rule_of(op.code, op.custom);
+    const tflite::Rule* rule = tflite::rule_of(op.code, op.custom);
     const bool keeps_states = rule == nullptr || rule->convert == tflite::recurrent;
     const std::size_t before = builder_.network().nodes.size();
     std::vector<const Value*> inputs;

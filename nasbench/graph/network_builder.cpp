@@ -256,8 +256,7 @@ Source NetworkBuilder::softmax(std::string name, const Source& input, std::int64
 }
 
 Source NetworkBuilder::broadcast(OperatorKind kind, std::string name, const Source& left, const Source& right) {
-  const Shape shape = broadcast_shape(type(left).shape, type(right).shape);
-  return append(node(kind, std::move(name), {left, right}, shape));
+  return append(node(kind, std::move(name), {left, right}, broadcast_shape(type(left).shape, type(right).shape)));
 }
 
 Source NetworkBuilder::add(std::string name, const Source& left, const Source& right) {

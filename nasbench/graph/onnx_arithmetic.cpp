@@ -9,7 +9,6 @@
 namespace tenshot::nasbench {
 namespace {
 
-using onnx::TensorProto;
 using Result = std::optional<OnnxValue>;
 
 /// What is made of two numbers, and, where that differs, of two integers: no number where there is nothing.
@@ -92,7 +91,7 @@ Result fold_pair(const OnnxNode& node) {
   const OnnxValue &left = node.input(), &right = node.input(1);
   const std::string name = node.flag("fmod") ? "fmod" : node.type();
   const bool of_integers = is_integer(left.element) && is_integer(right.element);
-  const int element = pair_functions().at(name).is_truth ? static_cast<int>(TensorProto::BOOL) : left.element;
+  const int element = pair_functions().at(name).is_truth ? static_cast<int>(onnx::TensorProto::BOOL) : left.element;
   const Shape shape = broadcast_shape(left.shape, right.shape);
   const std::int64_t count = element_count(shape);
   if (count > most_kept(element)) return std::nullopt;

@@ -172,8 +172,7 @@ class Contraction {
     }
     const Source matrix = steps_.reshape(left, matrices(batch, m, k));
     if (b.constant) return steps_.constant_product(matrix, matrices(batch, k, n), matrices(batch, m, n));
-    const Source right = steps_.reshape(ordered(b, batch + inner + columns), matrices(batch, k, n));
-    return steps_.matrix_product(matrix, right);
+    return steps_.matrix_product(matrix, steps_.reshape(ordered(b, batch + inner + columns), matrices(batch, k, n)));
   }
 
   const OnnxSteps& steps_;
@@ -218,8 +217,7 @@ std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string
     result = contraction.product(result, terms[i], keep);
   }
   if (result.constant) return std::nullopt;
-  result = contraction.without_own_sums(result, {}, equation.output);
-  return contraction.ordered(result, equation.output);
+  return contraction.ordered(contraction.without_own_sums(result, {}, equation.output), equation.output);
 }
 
 OnnxTypes einsum_types(const OnnxNode& node) {

@@ -28,6 +28,14 @@ std::string unlike_type(int onnx_type) {
   return onnx_type > onnx::TensorProto::BFLOAT16 ? "type " + std::to_string(onnx_type) : "";
 }
 
+/// Whether the file leaves no more open than a batch, and is of another shape beside it.
+bool fixes_another(const onnx::ValueInfoProto& input, const Shape& given) {
+  const auto& dimensions = input.type().tensor_type().shape().dim();
+  if (!is_fixed(input, 1) || dimensions.size() != static_cast<int>(given.size())) return false;
+  return !std::equal(dimensions.begin() + 1, dimensions.end(), given.begin() + 1,
+                     [](const auto& dimension, std::int64_t size) { return dimension.dim_value() == size; });
+}
+
 }  // namespace
 
 void OnnxGraphReader::read_constant(const onnx::TensorProto& tensor) {
@@ -165,7 +173,7 @@ void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
   const onnx::TypeProto::Tensor& type = input.type().tensor_type();
   const auto found = options_.shapes.find(input.name());
   const Shape* given = found == options_.shapes.end() ? nullptr : &found->second;
-  if (options_.inputs_of_several && is_fixed(input)) given = nullptr;
+  if (options_.inputs_of_several && given && (is_fixed(input) || fixes_another(input, *given))) given = nullptr;
   OnnxValue value;
   value.element = type.elem_type();
   remark_on_type(value.element);

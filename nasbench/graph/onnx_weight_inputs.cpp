@@ -55,10 +55,10 @@ void add_read_at(const OnnxFile& file, const Places& places, std::set<std::strin
 
 }  // namespace
 
-bool is_fixed(const onnx::ValueInfoProto& input) {
+bool is_fixed(const onnx::ValueInfoProto& input, int from) {
   const auto& dimensions = input.type().tensor_type().shape().dim();
   return input.type().has_tensor_type() && input.type().tensor_type().has_shape() &&
-         std::all_of(dimensions.begin(), dimensions.end(),
+         std::all_of(dimensions.begin() + std::min(from, dimensions.size()), dimensions.end(),
                      [](const auto& dimension) { return dimension.has_dim_value() && dimension.dim_value() > 0; });
 }
 

@@ -34,8 +34,8 @@ class WeightInputs {
   std::set<std::string> data_, factors_, weights_, undecided_;
 };
 
-/// Whether the file says the input's whole shape.
-bool is_fixed(const onnx::ValueInfoProto& input);
+/// Whether the file says the input's whole shape, or all of it but the first dimensions.
+bool is_fixed(const onnx::ValueInfoProto& input, int from = 0);
 
 /// The inputs whose first dimension is time: of recurrent layers, whatever it is called.
 std::set<std::string> sequences_of(const OnnxFile& file);

@@ -112,8 +112,7 @@ const std::map<std::string, std::string>& activation_types() {
 onnx::NodeProto& gelu(Writing& w) {
   const std::string scaled = w.step("Div", "scaled", {w.inputs[0], w.number("root", std::sqrt(2.0))});
   const std::string sum = w.step("Add", "sum", {w.step("Erf", "erf", {scaled}), w.number("one", 1)});
-  const std::string product = w.step("Mul", "product", {w.inputs[0], sum});
-  return w.last("Mul", {product, w.number("half", 0.5)});
+  return w.last("Mul", {w.step("Mul", "product", {w.inputs[0], sum}), w.number("half", 0.5)});
 }
 
 onnx::NodeProto& activation(Writing& w) {
@@ -216,8 +215,7 @@ onnx::NodeProto& shuffle(Writing& w) {
   const std::int64_t groups = w.node.operation.groups;
   const std::string grouped =
       reshaped(w, "grouped", w.inputs[0], {image[0], groups, image[1] / groups, image[2], image[3]});
-  onnx::NodeProto& swapped = w.inner("Transpose", "swapped", {grouped});
-  return reshape(w, add_integers(swapped, "perm", {0, 2, 1, 3, 4}).output(0), image);
+  return reshape(w, add_integers(w.inner("Transpose", "swapped", {grouped}), "perm", {0, 2, 1, 3, 4}).output(0), image);
 }
 
 onnx::NodeProto& pad(Writing& w) {

@@ -8,8 +8,6 @@
 
 namespace tenshot::nasbench {
 
-using nlohmann::json;
-
 namespace {
 
 std::string size_text(const Shape& shape) {
@@ -18,7 +16,7 @@ std::string size_text(const Shape& shape) {
 }
 
 /// The channels that the layer has to give at the builder's width; 0 where nobody says.
-int out_of(const json& layer, int out, const BlockBuilder& builder) {
+int out_of(const nlohmann::json& layer, int out, const BlockBuilder& builder) {
   const auto scaled = layer.find("scaled");
   if (out == 0 || builder.width == nullptr || (scaled != layer.end() && *scaled == false)) return out;
   return static_cast<int>(rounded_to_multiple(out * builder.width->multiplier, builder.width->multiple_of));
@@ -37,8 +35,7 @@ struct Needed {
   }
 };
 
-/// Adds to `needed` what the block takes so that it gives `roots`. Throws where one of its operators does nothing for
-/// them.
+/// Adds to `needed` what the block takes so that it gives `roots`. Throws where an operator does nothing for them.
 void take_needed(const Block& block, std::vector<Source> roots, const std::string& where, Needed& needed) {
   std::vector<bool> used(block.operators.size(), false);
   while (!roots.empty()) {
@@ -210,7 +207,7 @@ std::unique_ptr<LayeredSpace::Level> LayeredSpace::make_level(const NetworkShape
 }
 
 void LayeredSpace::find_outputs(const BlockBuilder& builder, Level& level) const {
-  const json& outputs = list_or_none(*definition_, "outputs");
+  const nlohmann::json& outputs = list_or_none(*definition_, "outputs");
   if (definition_->contains("outputs") && (!outputs.is_array() || outputs.empty())) {
     throw FormatError(file_ + ": outputs is " + shown(outputs) + ", expected the names of tensors");
   }

@@ -8,8 +8,6 @@
 
 namespace tenshot::nasbench {
 
-using nlohmann::json;
-
 namespace {
 
 constexpr std::array<std::string_view, 8> activations = {"relu", "relu6",   "hard_swish", "hard_sigmoid",
@@ -93,7 +91,7 @@ Source Expansion::append_norm_and_activation(const Entry& entry, Source input) {
   return append_optional_activation(entry, input);
 }
 
-double Expansion::channels_of_value(const Entry& entry, const json& value, const std::string& place) const {
+double Expansion::channels_of_value(const Entry& entry, const nlohmann::json& value, const std::string& place) const {
   const double channels = number_of(value, place, entry.values);
   const WidthScale* width = builder_.width;
   if (width == nullptr || !value.is_number() || number(entry, "scaled", 1) == 0) return channels;
@@ -101,7 +99,7 @@ double Expansion::channels_of_value(const Entry& entry, const json& value, const
 }
 
 int Expansion::channel_count(const Entry& entry, int otherwise) const {
-  const json* value = entry.find("channels");
+  const nlohmann::json* value = entry.find("channels");
   double channels = value == nullptr ? otherwise : channels_of_value(entry, *value, entry.place + ".channels");
   if (entry.find("multiple_of") != nullptr) {
     channels = rounded_to_multiple(channels, whole(entry, "multiple_of", 1, 1, largest_channel_count));
@@ -216,7 +214,7 @@ Source Expansion::append_scale(const Entry& entry, Source input) {
 
 Source Expansion::append_branches(const Entry& entry, Source input) {
   require_keys(entry, {"operators", "join"});
-  const json& lists = list_of(entry);
+  const nlohmann::json& lists = list_of(entry);
   if (!lists.is_array() || lists.empty()) fail(entry.place + ".operators", "a list of lists of operators", lists);
   const std::string join = text(entry, "join");
   if (join != "add" && join != "concatenate")

@@ -8,8 +8,6 @@
 
 namespace tenshot::nasbench {
 
-using nlohmann::json;
-
 namespace {
 
 constexpr std::uint32_t part_options = 256;
@@ -185,17 +183,17 @@ std::vector<OperatorSpecification> LayeredSpace::operator_part(std::uint32_t par
   return list;
 }
 
-const LayeredSpace& LayeredSpace::intern(const json& definition, const std::string& file) {
+const LayeredSpace& LayeredSpace::intern(const nlohmann::json& definition, const std::string& file) {
   Interned& all = interned();
   const std::lock_guard lock(all.mutex);
-  const std::string key = definition.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string key = definition.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const auto found = all.spaces.find(key);
   if (found != all.spaces.end()) return *found->second;
   std::unique_ptr<const LayeredSpace> made(new LayeredSpace(definition, file));
   return *all.spaces.emplace(key, std::move(made)).first->second;
 }
 
-const LayeredSpace& layered_space(const json& definition, const std::string& file) {
+const LayeredSpace& layered_space(const nlohmann::json& definition, const std::string& file) {
   return guarded_json(file, "space file", [&]() -> const LayeredSpace& {
     const LayeredSpace& space = LayeredSpace::intern(definition, file);
     for (const std::string& known : space_names()) {

@@ -41,8 +41,6 @@ class LayeredSpace final : public SearchSpace {
   static const LayeredSpace& intern(const nlohmann::json& definition, const std::string& file);
 
   ~LayeredSpace() override;
-  LayeredSpace(const LayeredSpace&) = delete;
-  LayeredSpace& operator=(const LayeredSpace&) = delete;
 
  private:
   /// An option as the definition describes it.

@@ -72,8 +72,7 @@ Source append_cell(NetworkBuilder& builder, const Cell& cell, const std::string&
   return nodes.back();
 }
 
-/// Halves the resolution and changes the channels, with a shortcut by average pooling (the benchmark's
-/// ResNetBasicblock).
+/// Halves the resolution and changes the channels, with a shortcut by average pooling (ResNetBasicblock).
 Source append_residual_block(NetworkBuilder& builder, const std::string& prefix, const Source& input, int channels) {
   const WindowOptions halves = {{2, 2}, {2, 2}, {}, {}};
   const Source a = relu_conv_norm(builder, prefix + "_a", input, channels, same_window(3, 2));

@@ -42,8 +42,7 @@ struct OperationChain {
 
 /// The seam between what tenshot does and the networks it does it for: networks that each have a string and can be
 /// computed, and whose Architecture values this class gives their meaning. There are two kinds. A SearchSpace is made
-/// of decisions: it can count its architectures, draw and encode them. Networks by name (networks()) are a collection
-/// that files add to.
+/// of decisions: it can count its architectures, draw and encode them. Networks by name (networks()) come from files.
 class NetworkSpace {
  public:
   virtual ~NetworkSpace() = default;
@@ -58,8 +57,7 @@ class NetworkSpace {
 
   /// The shape of the space's own networks, where nobody asks for another.
   virtual NetworkShape default_shape() const { return {}; }
-  /// Channels, height and width of what its networks of this shape read; empty for networks by name, which have an
-  /// input each.
+  /// Channels, height and width of what its networks of this shape read; empty for networks by name.
   virtual std::vector<int> input_shape(const NetworkShape&) const { return {}; }
 
   /// How many bytes an architecture of the space has: archives keep them.
@@ -76,8 +74,7 @@ class NetworkSpace {
 
   /// False when no path connects input to output, so that the network computes a constant.
   virtual bool connected(const Architecture&) const { return true; }
-  /// The whole network for `batch` images. Throws InputError on a shape the space cannot have, and where the batch is
-  /// not positive.
+  /// The whole network for `batch` images. Throws InputError on a shape the space cannot have or a batch below 1.
   virtual Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const = 0;
   /// The operators that the network executes, in order, for the space's own input: what the predictor `operators` knows
   /// of a network. Throws InputError for a space that does not say.

@@ -100,11 +100,13 @@ class NamedNetworks final : public NetworkSpace {
   std::size_t architecture_bytes() const override { return identity_bytes; }
   bool could_be(const Architecture& identity) const override { return identity.size() == identity_bytes; }
 
-  Architecture parse(std::string_view text) const override {
+  Architecture parse(std::string_view text) const override { return parse(text, false); }
+  Architecture parse(std::string_view text, bool by_files) const {
     const std::lock_guard lock(mutex_);
     const auto found = by_name_.find(text);
     if (found != by_name_.end()) {
-      const NamedNetwork& meant = all_[found->second.of_user.value_or(found->second.of_files.value_or(0))];
+      const auto& [of_user, of_files] = found->second;
+      const NamedNetwork& meant = all_[by_files ? of_files.value_or(*of_user) : of_user.value_or(*of_files)];
       return identity_of(meant.name, meant.hash);
     }
     throw InputError("there is no network '" + excerpt(text) + "'; " + known_names() +
@@ -204,6 +206,8 @@ NamedNetwork named_network(std::string name, std::vector<OperatorSpecification> 
 }
 
 const NetworkSpace& networks() { return catalogue(); }
+
+Architecture network_of_files(std::string_view name) { return catalogue().parse(name, true); }
 
 Architecture add_network(NamedNetwork network, NamedBy by) { return catalogue().add(std::move(network), by); }
 

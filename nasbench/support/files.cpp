@@ -32,8 +32,7 @@ fs::path resolved(fs::path path) {
   return path;
 }
 
-/// Owns a temporary file until it is renamed over its target; removes it otherwise. The target keeps its permissions
-/// where it exists.
+/// Owns a temporary file until it is renamed over its target, or removes it. An existing target keeps its permissions.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& named) : target_(resolved(named)), path_(temporary_name(target_, ::getpid())) {
@@ -52,8 +51,6 @@ class TemporaryFile {
     // Without the owner, bits that act in the owner's name are not kept.
     static_cast<void>(::fchmod(descriptor_, target.st_mode & (same_owner ? bits : mode_t{0777})));
   }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
     if (!renamed_) registered_->finish([this] { ::unlink(path_.c_str()); });

@@ -17,7 +17,7 @@ namespace tenshot {
 // - a function of the same declaration in a source *_late.cpp of the room, which calls it by that name:
 //
 //     std::unique_ptr<Runtime> make_libtorch_runtime(std::string_view name) {
-//       return from_torch_library<decltype(make_libtorch_runtime)>("make_libtorch_runtime")(name);
+//       return from_torch_library("make_libtorch_runtime", make_libtorch_runtime)(name);
 //     }
 //
 // Files are written, and signals handled, outside: the library has its own copy of everything below it.
@@ -30,13 +30,14 @@ enum class LateLibrary { torch, engines };
 /// would ask for memory for ever.
 void* late_function(LateLibrary library, const char* name, const char* type);
 
+/// The library's function of the same name and type as one here.
 template <class Signature>
-Signature* from_torch_library(const char* name) {
+Signature* from_torch_library(const char* name, Signature*) {
   return reinterpret_cast<Signature*>(late_function(LateLibrary::torch, name, typeid(Signature).name()));
 }
 
 template <class Signature>
-Signature* from_engines_library(const char* name) {
+Signature* from_engines_library(const char* name, Signature*) {
   return reinterpret_cast<Signature*>(late_function(LateLibrary::engines, name, typeid(Signature).name()));
 }
 

@@ -10,8 +10,7 @@ namespace tenshot {
 /// optimal string alignment distance.
 std::size_t edit_distance(const std::string& a, const std::string& b);
 
-/// "; did you mean 'predict'?" for the known word that is nearest to `word`, or nothing when none is near: more than a
-/// third of its letters differ.
+/// "; did you mean 'predict'?" for the known word nearest to `word`; nothing when over a third of its letters differ.
 std::string suggestion(const std::string& word, const std::vector<std::string>& known);
 
 /// The `most` known names that are most like `word`, whatever the case and the marks between letters: first those that

@@ -53,8 +53,6 @@ class PassingFile {
  public:
   explicit PassingFile(const std::filesystem::path& path) : path_(path), registered_(path, [] {}) {}
   ~PassingFile();
-  PassingFile(const PassingFile&) = delete;
-  PassingFile& operator=(const PassingFile&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
 
@@ -70,8 +68,6 @@ class TemporaryFolder {
   /// Throws FileError where none can be made.
   TemporaryFolder();
   ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/median.h"
 
 namespace tenshot::sampling {
 namespace {
@@ -103,15 +104,16 @@ class Design {
     return best;
   }
 
-  double mean_variance() const { return gram_.cwiseProduct(posterior_).sum() / static_cast<double>(factor_.rows()); }
+  /// Of each architecture.
+  Eigen::VectorXf variances() const { return (factor_ * posterior_).cwiseProduct(factor_).rowwise().sum(); }
 
  private:
   static constexpr std::size_t block_size = 512;
 
   Eigen::MatrixXf weighted_gram() const {
     if (tolerance_ == 0) return gram_;
-    const Eigen::VectorXf variance = (factor_ * posterior_).cwiseProduct(factor_).rowwise().sum();
-    return factor_.transpose() * (variance.array() + tolerance_ * tolerance_).inverse().matrix().asDiagonal() * factor_;
+    const Eigen::VectorXf weights = (variances().array() + tolerance_ * tolerance_).inverse();
+    return factor_.transpose() * weights.asDiagonal() * factor_;
   }
 
   Factor factor_;
@@ -153,10 +155,14 @@ std::vector<std::size_t> choose_informative(const LatencyCovariance& covariance,
 std::vector<double> expected_variance(const LatencyCovariance& covariance, const std::vector<std::size_t>& measured,
                                       const InformationOptions& options) {
   Design design(covariance, options);
-  std::vector<double> variance = {design.mean_variance()};
+  const auto typical = [&] {
+    const Eigen::VectorXf variances = design.variances();
+    return upper_median({variances.begin(), variances.end()});
+  };
+  std::vector<double> variance = {typical()};
   for (const std::size_t j : measured) {
     design.measure(j);
-    variance.push_back(design.mean_variance());
+    variance.push_back(typical());
   }
   return variance;
 }

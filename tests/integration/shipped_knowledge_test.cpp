@@ -121,6 +121,19 @@ TEST_F(ShippedKnowledge, OfAKnownDeviceLargerOperatorsTakeAsMuchLonger) {
   }
 }
 
+TEST_F(ShippedKnowledge, AdaptAsksForTheUnitWhereLargerNetworksTakeLess) {
+  std::istringstream rows(slurp(path("ten.csv")));
+  std::string line, per_second = "architecture,latency_ms\n";
+  for (std::getline(rows, line); std::getline(rows, line);) {
+    const std::size_t name = line.find(',') + 1;
+    per_second += line.substr(0, name) + shortest(1000 / std::stod(line.substr(name))) + '\n';
+  }
+  write(path("per_second.csv"), per_second);
+  const Outcome adapted = adapt(shipped, " --measurements " + q("per_second.csv"));
+  EXPECT_NE(adapted.err.find("are these frames per second?"), std::string::npos) << adapted.err;
+  EXPECT_NE(adapted.err.find("Doubtful"), std::string::npos) << adapted.err;
+}
+
 TEST_F(ShippedKnowledge, AdaptAsksForTheUnitWhereNoDeviceIsNearlyAsSlow) {
   const std::string question = "are these latencies in ms?";
   EXPECT_EQ(adapt(shipped, " --measurements " + q("ten.csv")).err.find(question), std::string::npos);

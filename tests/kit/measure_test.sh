@@ -299,6 +299,8 @@ case_profile() {
   measure 0 --profile
   expect_printed "2 of 3 arch_02 … no profile, see its log; 1.73 ms"
   expect arch_02/meta.txt profile=failed
+  measure 0 --profile # which is tried again
+  expect_printed "2 of 3 were measured before"
   board onnxruntime_perf_test
   new_kit
   measure 0
@@ -883,6 +885,7 @@ case_cold_of_a_command() {
   new_kit
   measure 0 --command 'true {model}; echo 3' --cold 2
   expect quantities.txt 'cold_missing=the command says nothing of starts: give --cold-command'
+  expect_printed "No cold starts: the command says nothing of starts: give --cold-command"
   ! grep -q cold "$kit/results/arch_01/meta.txt" || fail "a cold start out of nothing"
   new_kit
   measure 0 --command 'true {model}; echo 3' --cold 2 --cold-command 'echo started {model}; echo 41.5'
@@ -890,7 +893,13 @@ case_cold_of_a_command() {
   new_kit
   measure 0 --command 'true {model}; echo 3' --cold 2 --cold-command 'false'
   expect_printed "3 of 3 measured"
-  ! grep -q cold "$kit/results/arch_01/meta.txt" || fail "a cold start that failed counts"
+  ! grep -q cold_ms "$kit/results/arch_01/meta.txt" || fail "a cold start that failed counts"
+  expect arch_01/meta.txt cold=failed
+  expect_printed "no cold starts, see its log"
+  measure 0 --command 'true {model}; echo 3' --cold 2 --cold-command 'echo started {model}; echo 41.5'
+  expect arch_01/meta.txt cold_ms=41.500000 # which is tried again, with another command
+  measure 0 --command 'true {model}; echo 3' --cold 2 --cold-command 'echo started {model}; echo 41.5'
+  expect_printed "3 of 3 were measured before"
   measure 2 --command 'true {model}; echo 3' --cold-command 'echo 1'
   expect_printed "--cold-command goes with --cold N"
   measure 2 --cold none

@@ -74,6 +74,8 @@ class ModuleTest(unittest.TestCase):
         self.assertGreater((abs(error) <= 0.1).mean(), 0.8)
         like = tenshot.adapt(CHECKPOINT, like="libtorch-eager_t1_b1")
         self.assertTrue(numpy.array_equal(like.predict(texts), known.predict(texts)))
+        with self.assertRaisesRegex(tenshot.InputError, "predicts latency, asked for energy"):
+            tenshot.adapt(CHECKPOINT, like="libtorch-eager_t1_b1", quantity="energy")
         with self.assertRaisesRegex(tenshot.InputError, "most like it: libtorch-eager_t1_b1"):
             tenshot.device("libtorch-eagr_t1_b1", checkpoint=CHECKPOINT)
         with self.assertRaisesRegex(tenshot.InputError, "needs measurements"):
@@ -361,7 +363,8 @@ class ModuleTest(unittest.TestCase):
             with self.assertWarnsRegex(UserWarning, "'nonsense' is no architecture of this space"):
                 tenshot.adapt(CHECKPOINT, folder / "a.csv")
             with self.assertWarnsRegex(UserWarning, "rounds of one board contradict each other"):
-                tenshot.adapt(CHECKPOINT, [folder / "a.csv", folder / "b.csv"])
+                contradicted = tenshot.adapt(CHECKPOINT, [folder / "a.csv", folder / "b.csv"])
+            self.assertEqual(contradicted.verdict.trust, "doubtful")
             board = tenshot.load(made_up_board.write(PROGRAM, folder))
             (folder / "large.csv").write_text(
                 "network,index,operation,input_size,input_channels,output_size,stride,kernel,filters,groups\n"

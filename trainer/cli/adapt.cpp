@@ -36,7 +36,7 @@ void require_some_usable(const trainer::Predictor& predictor, std::vector<nasben
 void run_adapt(const OptionParser& options) {
   const std::string out = options.required("out");
   if (!options.has("measurements") && !options.has("descriptor") && !options.has("like")) {
-    options.required("measurements");
+    throw UsageError("tenshot adapt needs --measurements, --descriptor or --like; see tenshot adapt --help");
   }
   trainer::AdaptOptions adapt_options;
   if (options.has("like")) adapt_options.like = options.get("like");
@@ -63,7 +63,7 @@ void run_adapt(const OptionParser& options) {
   adapt_options.control = training_control(out, threads, progress);
   if (set.fleet) put_outcome({{"fleet", to_json(*set.fleet)}});
   const auto predictor = model->adapt(set, adapt_options);
-  require_quantity(options, *predictor, checkpoint);
+  trainer::require_quantity(quantity_option(options), *predictor, checkpoint);
   require_some_usable(*predictor, set.architectures);
   const auto found = judge(*model, *predictor, set, adapt_options, named);
   save_trained(judged_archive(*predictor, found), out);  // a page on it promises the same (`tenshot report`)

@@ -13,10 +13,14 @@
 #include "trainer/cli/file_roles.h"
 #include "trainer/predictors/cold_stages/cold_predictor.h"
 
+namespace tenshot::descriptor {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ColdRun, ms, switched)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ColdStart, cold_ms, start_ms, prepare_ms, stolen, wait_ms, execute_ms, warm_ms, runs,
+                                   layers, slow_layers, output, last_output)
+}  // namespace tenshot::descriptor
+
 namespace tenshot::cli {
 namespace {
-
-using trainer::cold_stages::PredictedStart;
 
 /// The files of stages that --stages names: one, or those of a folder, by name.
 std::vector<std::filesystem::path> stage_files(const std::filesystem::path& path) {
@@ -30,7 +34,7 @@ std::vector<std::filesystem::path> stage_files(const std::filesystem::path& path
   return files;
 }
 
-nlohmann::json to_json(const PredictedStart& start) {
+nlohmann::json to_json(const trainer::cold_stages::PredictedStart& start) {
   nlohmann::json learners;
   for (const trainer::cold_stages::Stage stage : trainer::cold_stages::all_stages) {
     learners[std::string(name(stage))] = name(start.learners[static_cast<std::size_t>(stage)]);
@@ -59,33 +63,19 @@ bool provide_weights(const descriptor::ColdPlan& plan, const std::string& model,
 }
 
 nlohmann::json to_json(const descriptor::ColdStart& start, const descriptor::ColdPlan& plan, const std::string& pages) {
-  nlohmann::json layers = nlohmann::json::array();
+  nlohmann::json json = start;
   for (std::size_t i = 0; i < start.layers.size(); ++i) {
-    layers.push_back(start.layers[i]);
-    layers.back().update(
+    json["layers"][i].update(
         {{"name", plan.network.layers[i].name}, {"kernel", plan.layers[i].kernel}, {"core", plan.layers[i].core}});
   }
-  nlohmann::json runs = nlohmann::json::array();
-  for (const descriptor::ColdRun& one : start.runs) runs.push_back({{"ms", one.ms}, {"switched", one.switched}});
-  return {{"layers", std::move(layers)},
-          {"runs", std::move(runs)},
-          {"switches", plan.switches.size()},
-          {"predicted_switched_ms", plan.switched_ms},
-          {"last_output", start.last_output},
-          {"cold_ms", start.cold_ms},
-          {"start_ms", start.start_ms},
-          {"prepare_ms", start.prepare_ms},
-          {"wait_ms", start.wait_ms},
-          {"execute_ms", start.execute_ms},
-          {"warm_ms", start.warm_ms},
-          {"predicted_ms", plan.predicted_ms},
-          {"predicted_warm_ms", plan.warm_ms},
-          {"lower_bound_ms", plan.lower_bound_ms},
-          {"strategy", plan.strategy},
-          {"page_cache", pages},
-          {"slow_layers", start.slow_layers},
-          {"output", start.output},
-          {"stolen", start.stolen}};
+  json.update({{"switches", plan.switches.size()},
+               {"predicted_switched_ms", plan.switched_ms},
+               {"predicted_ms", plan.predicted_ms},
+               {"predicted_warm_ms", plan.warm_ms},
+               {"lower_bound_ms", plan.lower_bound_ms},
+               {"strategy", plan.strategy},
+               {"page_cache", pages}});
+  return json;
 }
 
 void print(const descriptor::ColdStart& result, const descriptor::ColdPlan& plan, const std::string& pages,
@@ -183,7 +173,7 @@ void run_cold_predict(const OptionParser& options) {
   const nasbench::Network network = nasbench::read_onnx(model);
   trainer::cold_stages::OfferedKernels offered;  // by oneDNN here; unknown where the stages are of another machine
   if (descriptor::cold_machine() == trainer::cold_stages::machine_of(measured)) offered = descriptor::kernel_names;
-  PredictedStart start =
+  trainer::cold_stages::PredictedStart start =
       trainer::cold_stages::predict_cold_start(descriptor::cold_network(network), offered, measured, plan);
   if (options.has("out")) {
     start.stages.model = model;

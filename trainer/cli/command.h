@@ -120,8 +120,7 @@ RunVerb measure_grid, run_adapt, run_cold_measure, run_cold_plan, run_cold_predi
     run_network_generate, run_network_list, run_operators, run_plan, run_predict, run_report, run_train;
 
 /// What `train --help` says of predictors that learn from a pool, "structured: operator costs …; operators: …"; and of
-/// the settings that they declare, each once, as help.txt lists options: whose it is, and what it is there unless told
-/// otherwise.
+/// the settings that they declare, each once, as help.txt lists options: whose it is, and its default there.
 std::string predictors_in_help();
 std::string settings_in_help();
 

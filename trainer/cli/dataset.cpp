@@ -22,14 +22,19 @@ namespace tenshot::cli {
 namespace {
 
 /// Adds what the pool's folder `out` has of the device-runtime already, and says so.
-void add_what_is_there(const std::string& out, datasets::DeviceRuntime& device) {
+void add_what_is_there(const std::string& out, datasets::DeviceRuntime& device, const nasbench::NetworkSpace& space) {
   const std::filesystem::path earlier = std::filesystem::path(out) / device.id / "device.json";
   if (!is_there(earlier)) return;
-  say(datasets::add_earlier(device, datasets::read_device(earlier, device.quantity).device));
+  datasets::DeviceOfSpace there = datasets::read_device(earlier, device.quantity);
+  if (there.space != &space) {
+    throw InputError(earlier.string() + ": is of the space " + std::string(there.space->name()) +
+                     ", and what is imported of " + std::string(space.name()) + "; give another --out or --id");
+  }
+  say(datasets::add_earlier(device, there.device));
 }
 
 void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::NetworkSpace& space) {
-  add_what_is_there(out, device);
+  add_what_is_there(out, device, space);
   MadeFolders made;
   made.folder(out);
   datasets::write_device(out, device, space);
@@ -162,7 +167,7 @@ void run_dataset_import(const OptionParser& options) {
     if (column.usable == 0) say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out");
     if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity));
   }
-  read.write_pool(out, [&](datasets::DeviceRuntime& device) { add_what_is_there(out, device); });
+  read.write_pool(out, [&](datasets::DeviceRuntime& device) { add_what_is_there(out, device, space); });
   const auto usable =
       std::count_if(columns.begin(), columns.end(), [](const auto& column) { return column.usable > 0; });
   say_written(out, "pool of " + std::to_string(usable) + " device-runtimes",

@@ -7,6 +7,7 @@
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
@@ -68,20 +69,24 @@ trainer::AdaptationSet read_truth(const OptionParser& options, const nasbench::N
 Joined compare_predictor(const OptionParser& options, double confidence) {
   const std::string file = options.get("predictor");
   const auto predictor = trainer::load_predictor(file);
-  require_quantity(options, *predictor, file);
+  trainer::require_quantity(quantity_option(options), *predictor, file);
   const ArchitectureSet used_before = adapted_on(*predictor);  // before --networks gives its names another meaning
   networks_of(options);
   const trainer::AdaptationSet truth = read_truth(options, predictor->space(), predictor->quantity(), used_before);
   if (truth.architectures.empty()) {
     throw InputError("there is nothing to compare: " + tenshot::joined(options.all("measurements")) +
-                     " holds nothing but what " + file + " was adapted on; measure further architectures");
+                     " holds nothing but what " + file + " was adapted on" +
+                     (&predictor->space() == &nasbench::networks() && !options.has("networks")
+                          ? ", and networks that are not known here: name their files by --networks"
+                          : "; measure further architectures"));
   }
   return {predictor->predict(truth.architectures, confidence), truth.latency_ms, predictor->quantity()};
 }
 
 Joined compare_table(const OptionParser& options) {
   const std::string predictions = options.get("predictions");
-  const nasbench::NetworkSpace& space = datasets::named_space(options.get("space"));
+  const bool by_name = options.has("networks") && !options.has("space");
+  const nasbench::NetworkSpace& space = by_name ? nasbench::networks() : datasets::named_space(options.get("space"));
   networks_of(options);
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space, quantity);

@@ -22,7 +22,6 @@ namespace {
 
 using datasets::KernelRow;
 using nasbench::KernelSizes;
-using nasbench::Network;
 
 std::string key(const KernelRow& row) { return row.kernel + " " + format(row.leading); }
 
@@ -105,7 +104,7 @@ using Zoo = std::map<std::string, std::vector<KernelSizes>>;
 /// The kernels of the networks of --networks, or of the synthetic ones that `network generate` makes.
 Zoo zoo_of(const OptionParser& options, const nasbench::FusionRules& rules) {
   constexpr std::uint64_t synthetic_networks = 50;
-  std::vector<Network> graphs;
+  std::vector<nasbench::Network> graphs;
   for (const nasbench::Architecture& identity : networks_of(options)) {
     graphs.push_back(trainer::kernels::graph_of(nasbench::named_network(identity)));
   }
@@ -113,7 +112,7 @@ Zoo zoo_of(const OptionParser& options, const nasbench::FusionRules& rules) {
     graphs.push_back(nasbench::synthetic_cnn(1, i));
   }
   Zoo zoo;
-  for (const Network& graph : graphs) {
+  for (const nasbench::Network& graph : graphs) {
     for (const trainer::kernels::NetworkKernel& kernel : trainer::kernels::kernels_of(graph, rules)) {
       if (nasbench::can_be_made(kernel.kernel)) zoo[kernel.kernel].push_back(nasbench::kernel_sizes(kernel.leading));
     }

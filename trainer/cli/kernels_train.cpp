@@ -13,13 +13,11 @@ namespace {
 
 using datasets::KernelRow;
 using trainer::kernels::KernelModel;
-using trainer::kernels::KernelSample;
-using trainer::kernels::LearnerKind;
 using trainer::kernels::WholeNetwork;
 using trainer::kernels::WholeNetworks;
 
 struct Table {
-  std::vector<KernelSample> samples;
+  std::vector<trainer::kernels::KernelSample> samples;
   double call_ms = 0;
   std::size_t refused = 0;
 };
@@ -118,7 +116,7 @@ void tell_kernels(const KernelModel& model) {
 }
 
 /// Writes the predictor of --out from a table of measured kernels. Throws InputError on two runtimes, or no kernel.
-void learn_kernels(const OptionParser& options, const std::string& file, LearnerKind learner) {
+void learn_kernels(const OptionParser& options, const std::string& file, trainer::kernels::LearnerKind learner) {
   const std::string out = options.required("out");
   const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   const auto correction = trainer::kernels::correction(options.get("correction"));
@@ -155,7 +153,7 @@ void run_kernels_grid(const OptionParser& options) {
   files.writes("--kernels", table);
   files.writes("--out", options.required("out"));
   if (options.has("runtime")) measure_grid(options);
-  learn_kernels(options, table, LearnerKind::grid);
+  learn_kernels(options, table, trainer::kernels::LearnerKind::grid);
 }
 
 void run_kernels_train(const OptionParser& options) {

@@ -18,7 +18,6 @@ namespace tenshot::cli {
 namespace {
 
 using nasbench::Network;
-using nasbench::OperatorSpecification;
 
 /// What all operators of one kind cost together.
 struct KindCosts {
@@ -26,7 +25,7 @@ struct KindCosts {
   std::int64_t multiply_adds = 0, parameters = 0, input_bytes = 0, output_bytes = 0, weight_bytes = 0;
 
   /// `stored` is what the file stores of its parameters.
-  void add(const OperatorSpecification& operation, std::int64_t stored) {
+  void add(const nasbench::OperatorSpecification& operation, std::int64_t stored) {
     ++count;
     multiply_adds += nasbench::multiply_adds(operation);
     parameters += stored;
@@ -36,7 +35,7 @@ struct KindCosts {
   }
 };
 
-std::string kind_of(const OperatorSpecification& operation) {
+std::string kind_of(const nasbench::OperatorSpecification& operation) {
   const std::string kind(name(operation.kind));
   return operation.name.empty() ? kind : kind + " " + operation.name;
 }
@@ -46,7 +45,7 @@ std::map<std::string, KindCosts> costs_of(const Network& network, KindCosts& tot
   std::map<std::string, KindCosts> by_kind;
   const std::vector<std::int64_t> stored = stored_parameters(network);
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-    const OperatorSpecification& operation = network.nodes[i].operation;
+    const nasbench::OperatorSpecification& operation = network.nodes[i].operation;
     total.add(operation, stored[i]);
     by_kind[kind_of(operation)].add(operation, stored[i]);
   }

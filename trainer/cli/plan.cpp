@@ -21,8 +21,8 @@ std::string adapt_command(const OptionParser& options, const std::string& measur
   for (const std::string& path : options.all("measurements")) text += " --measurements " + shell_word(path);
   text += " --measurements " + shell_word(measured) + (options.has("fleet") ? " --fleet" : "");
   if (options.has("networks")) text += " --networks " + shell_word(options.get("networks"));
-  for (const char* option : {"runtime", "quantity"}) {
-    if (options.has(option)) text += " --" + std::string(option) + " " + shell_word(options.get(option));
+  for (const char* option : {"shape", "runtime", "quantity"}) {
+    for (const std::string& value : options.all(option)) text += " --" + std::string(option) + " " + shell_word(value);
   }
   return text + " --out device.tenshot";
 }
@@ -169,7 +169,9 @@ void run_plan(const OptionParser& options) {
   if (options.has("until")) wanted_half_width(options);
   if (options.has("fusion")) return run_fusion_kit(options);
   if (adds_to_kit(options)) return add_converted(options);
-  if (!options.has("kit")) options.required("out");  // a kit holds its plan
+  if (!options.has("kit") && !options.has("out")) {  // a kit holds its plan
+    throw UsageError("tenshot plan needs --out, a file for the plan, or --kit, a folder to copy to the device");
+  }
   trainer::PlanRequest request = plan_request(options);
   datasets::KitRequest kit = kit_request(options, request.seed);
   const std::string checkpoint = checkpoint_of(options);
@@ -182,7 +184,12 @@ void run_plan(const OptionParser& options) {
   const datasets::Quantity quantity = trainer::adapted_quantity(model->pool(), quantity_option(options));
   kit.space = &space;
   kit.shape = space.default_shape();
-  if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
+  if (options.has("resolution")) {
+    if (&space == &nasbench::networks()) {
+      throw UsageError("--resolution is of search spaces; what files leave open of their inputs is said by --shape");
+    }
+    kit.shape.resolution = options.integer("resolution", 4);
+  }
   add_what_is_known(options, *model, quantity, request);
   if (options.has("until")) {
     const auto needed = say_needed(options, *model, request.measured, request.candidates);

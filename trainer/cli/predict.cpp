@@ -2,12 +2,14 @@
 #include <cmath>
 #include <iostream>
 
+#include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/numbers_below.h"
 #include "trainer/cli/shared_options.h"
 #include "trainer/core/prediction_table.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/predictors/verdict.h"
 
@@ -52,8 +54,7 @@ nlohmann::json rows_of(const std::vector<nasbench::Architecture>& architectures,
   return rows;
 }
 
-/// Leaves what --limit and --fastest ask for: the architectures within the limit, the fastest first, equals in the
-/// order they had.
+/// Leaves what --limit and --fastest ask for: the architectures within the limit, the fastest first, in a stable order.
 void keep_fastest(double limit, std::size_t most, const trainer::Predictor& predictor,
                   std::vector<nasbench::Architecture>& architectures, trainer::Predictions& predictions) {
   const std::vector<double>& latencies = predictions.latency_ms;
@@ -104,7 +105,8 @@ std::vector<nasbench::Architecture> architectures_of(const OptionParser& options
 std::string source_of(const OptionParser& options) {
   if (!options.has("device")) {
     if (options.has("checkpoint")) throw UsageError("--checkpoint is of a --device");
-    return options.required("predictor");
+    if (options.has("predictor")) return options.get("predictor");
+    throw UsageError("tenshot predict needs --predictor or --device; see tenshot predict --help");
   }
   if (options.has("predictor")) throw UsageError("--predictor and --device are two ways: give one");
   return checkpoint_of(options);
@@ -128,6 +130,16 @@ void leave_out_unusable(const OptionParser& options, const trainer::Predictor& p
   report_left_out(options, left_out);
 }
 
+/// What `evaluate` has to be told to know the architectures of the table that was written.
+std::string naming_options(const OptionParser& options, const nasbench::NetworkSpace& space) {
+  if (&space == &nasbench::nasbench201()) return "";
+  if (&space != &nasbench::networks()) return " --space " + std::string(space.name());
+  if (options.has("networks")) return " --networks " + shell_word(options.get("networks"));
+  const bool are_files = !options.rest().empty() && nasbench::is_network_file(options.rest().front());
+  const std::string folder = are_files ? std::filesystem::path(options.rest().front()).parent_path().string() : "DIR";
+  return " --networks " + shell_word(folder.empty() ? "." : folder);
+}
+
 }  // namespace
 
 void run_predict(const OptionParser& options) {
@@ -145,7 +157,7 @@ void run_predict(const OptionParser& options) {
   files.reads(options.has("device") ? "--checkpoint" : "--predictor", file);
   if (options.has("out")) files.makes("--out", options.get("out"));
   const auto predictor = predictor_of(options, file);
-  require_quantity(options, *predictor, file);
+  trainer::require_quantity(quantity_option(options), *predictor, file);
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);
   leave_out_unusable(options, *predictor, architectures, predictions);
@@ -164,7 +176,7 @@ void run_predict(const OptionParser& options) {
   trainer::write_predictions(out, architectures, predictions, predictor->space(), predictor->quantity());
   say_written(out, count + " predictions",
               "compare them with measurements: tenshot evaluate --predictions " + shell_word(out) +
-                  " --measurements truth.csv");
+                  " --measurements truth.csv" + naming_options(options, predictor->space()));
 }
 
 }  // namespace tenshot::cli

@@ -6,8 +6,7 @@
 #include "trainer/cli/command.h"
 
 // This file is all that tenshot-predict is, so that it stands in for three functions of the libraries that it is made
-// of. Where an exception is not caught, libstdc++ would say its type by a demangler that is a hundredth of this
-// program.
+// of. Where an exception is not caught, libstdc++ would name its type by a demangler, a hundredth of this program.
 namespace __gnu_cxx {
 void __verbose_terminate_handler() { std::abort(); }
 }  // namespace __gnu_cxx

@@ -117,6 +117,7 @@ datasets::JoinedSources read_measurements(const OptionParser& options, const std
     for (const std::string& remark : source.profile_remarks) say(remark);
     report(source.findings);
   }
+  for (const std::string& doubt : joined.measured.doubts) say("Warning: " + doubt, {{"warns", true}});
   for (const std::string& remark : joined.remarks(quantity)) say(remark);
   const std::size_t left_out = joined.measured.left_out();
   if (left_out > 0 && options.has("strict")) {
@@ -163,13 +164,6 @@ std::optional<double> limit_option(const OptionParser& options) {
 std::optional<datasets::Quantity> quantity_option(const OptionParser& options) {
   if (!options.has("quantity")) return std::nullopt;
   return from_option("quantity", [&] { return datasets::quantity_named(options.get("quantity")); });
-}
-
-void require_quantity(const OptionParser& options, const trainer::Predictor& predictor, const std::string& file) {
-  const std::optional<datasets::Quantity> asked = quantity_option(options);
-  if (!asked || *asked == predictor.quantity()) return;
-  throw InputError(file + ": predicts " + std::string(name(predictor.quantity())) + ", asked for " +
-                   std::string(name(*asked)) + " (--quantity)");
 }
 
 std::string checkpoint_option(const OptionParser& options, const std::string& name) {

@@ -80,9 +80,6 @@ std::optional<double> limit_option(const OptionParser& options);
 /// What --quantity names; nothing where it is not given. Throws UsageError.
 std::optional<datasets::Quantity> quantity_option(const OptionParser& options);
 
-/// Throws InputError when --quantity asks for another quantity than the predictor's, which `file` holds.
-void require_quantity(const OptionParser& options, const trainer::Predictor& predictor, const std::string& file);
-
 /// What that option names (trainer::checkpoint_named). Says so where a shipped one comes before what has its name.
 std::string checkpoint_option(const OptionParser& options, const std::string& name = "checkpoint");
 

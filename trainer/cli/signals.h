@@ -10,8 +10,7 @@ namespace tenshot::cli {
 /// Call it first in main.
 void watch_signals();
 
-/// True once such a signal has come. Whoever asks is given the time to stop in order; a second signal ends the program
-/// at once.
+/// True once such a signal has come. Whoever asks has time to stop in order; a second signal ends the program.
 bool stop_requested();
 
 /// Ends the program by the signal that has come, after its temporary files are removed; does nothing where none has.

@@ -17,8 +17,6 @@ namespace {
 using descriptor::ColdPlan;
 using descriptor::ColdStages;
 using descriptor::KernelStages;
-using descriptor::LayerStages;
-using descriptor::PlannedSwitch;
 
 /// In the order of the policies.
 constexpr std::array<const char*, 5> kernel_policies = {"planned", "warm", "preferred", "untransformed", "compiled"};
@@ -36,7 +34,7 @@ const KernelStages& kernel_of(const ColdStages& stages, std::size_t layer, const
 }
 
 /// The kernel that a policy names: of `warm`, of `planned`, and where a layer has none that it prefers, the fastest.
-std::size_t kernel_of(const LayerStages& layer, KernelPolicy policy) {
+std::size_t kernel_of(const descriptor::LayerStages& layer, KernelPolicy policy) {
   if (policy == KernelPolicy::preferred) return 0;
   const auto rank = [policy](const KernelStages& kernel) {
     const bool unwanted = policy == KernelPolicy::untransformed
@@ -150,7 +148,7 @@ ColdPlanning search(const ColdStages& stages, const ColdProblem& problem, bool q
 }
 
 /// Reading, transforming and creating.
-double preparation_ms(const LayerStages& layer, const KernelStages& kernel, bool cached, bool made) {
+double preparation_ms(const descriptor::LayerStages& layer, const KernelStages& kernel, bool cached, bool made) {
   const double weights = cached ? kernel.read_cached_ms : layer.read_raw_ms + kernel.transform_ms;
   return weights + (made ? kernel.create_again_ms : kernel.create_ms);
 }
@@ -161,12 +159,12 @@ double preparation_ms(const LayerStages& layer, const KernelStages& kernel, bool
 /// transformed weights are stored where reading them is faster than transforming.
 void add_switches(const ColdStages& stages, bool may_cache, ColdPlanning& planning) {
   ColdPlan& plan = planning.plan;
-  std::vector<std::pair<double, PlannedSwitch>> found;  // what is saved for a millisecond of preparation
-  std::set<std::pair<int, std::string>> made;           // kernels of the plan, by the shape of their layers
+  std::vector<std::pair<double, descriptor::PlannedSwitch>> found;  // what is saved for a millisecond of preparation
+  std::set<std::pair<int, std::string>> made;                       // kernels of the plan, by the shape of their layers
   for (std::size_t i = 0; i < plan.layers.size(); ++i) made.emplace(stages.layers[i].shape, plan.layers[i].kernel);
   double switched_ms = 0;
   for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-    const LayerStages& layer = stages.layers[i];
+    const descriptor::LayerStages& layer = stages.layers[i];
     const KernelStages& present = layer.kernels[kernel_called(stages, i, plan.layers[i].kernel)];
     const KernelStages& fastest = layer.kernels[kernel_of(layer, KernelPolicy::warm)];
     switched_ms += fastest.execute_ms;

@@ -12,10 +12,8 @@
 namespace tenshot::trainer {
 namespace {
 
-using descriptor::ColdPlan;
 using descriptor::ColdStages;
 using descriptor::KernelStages;
-using descriptor::LayerStages;
 using descriptor::LayerTimes;
 
 /// Sums over layers of what one kind of stage took and of what it was expected to take.
@@ -47,7 +45,7 @@ struct KernelRatios {
 
 class Calibration {
  public:
-  Calibration(const ColdStages& stages, const ColdPlan& plan, const std::vector<MeasuredStart>& starts,
+  Calibration(const ColdStages& stages, const descriptor::ColdPlan& plan, const std::vector<MeasuredStart>& starts,
               ReadTimes read_times)
       : stages_(stages), plan_(plan), read_times_(read_times) {
     if (starts.empty()) throw InputError("stages are calibrated by starts, and there is none");
@@ -92,7 +90,7 @@ class Calibration {
   }
 
   void compare(std::size_t i) {
-    const LayerStages& layer = stages_.layers[i];
+    const descriptor::LayerStages& layer = stages_.layers[i];
     const KernelStages& kernel = layer.kernels[used_[i]];
     KernelRatios& ratios = ratios_[descriptor::is_compiled(kernel.name) ? 1 : 0];
     const auto add = [&](Ratio& ratio, double LayerTimes::*stage, double expected) {
@@ -117,7 +115,7 @@ class Calibration {
     KernelStages& first = stages_.layers[*once_layer_].kernels[used_[*once_layer_]];
     const double took = measured(*once_layer_, &LayerTimes::execute_ms);
     const double once = std::max(0.0, took - first.first_ms);
-    for (LayerStages& layer : stages_.layers) {
+    for (descriptor::LayerStages& layer : stages_.layers) {
       for (KernelStages& kernel : layer.kernels) {
         if (kernel.once_ms > 0) kernel.once_ms = once;
       }
@@ -137,7 +135,7 @@ class Calibration {
   }
 
   void take_measured(std::size_t i) {
-    LayerStages& layer = stages_.layers[i];
+    descriptor::LayerStages& layer = stages_.layers[i];
     KernelStages& kernel = layer.kernels[used_[i]];
     const double create = measured(i, &LayerTimes::create_ms), transform = measured(i, &LayerTimes::transform_ms);
     if (is_first_[i]) {
@@ -155,7 +153,7 @@ class Calibration {
   }
 
   ColdStages stages_;
-  const ColdPlan& plan_;
+  const descriptor::ColdPlan& plan_;
   std::vector<MeasuredStart> starts_;
   ReadTimes read_times_;
   std::vector<std::size_t> used_;  ///< kernel of each layer
@@ -167,8 +165,8 @@ class Calibration {
 
 }  // namespace
 
-ColdStages calibrated(const ColdStages& stages, const ColdPlan& plan, const std::vector<MeasuredStart>& starts,
-                      ReadTimes read_times) {
+ColdStages calibrated(const ColdStages& stages, const descriptor::ColdPlan& plan,
+                      const std::vector<MeasuredStart>& starts, ReadTimes read_times) {
   return Calibration(stages, plan, starts, read_times).run();
 }
 

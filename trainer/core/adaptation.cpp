@@ -66,6 +66,7 @@ void add_measured(AdaptationSet& set, datasets::MeasuredSource measured, const P
   set.latency_ms = std::move(measured.latency_ms);
   set.whole_milliseconds = measured.whole_milliseconds;
   set.fleet = std::move(measured.fleet);
+  set.doubts = measured.doubts.size();
   set.conditions = std::move(measured.conditions);
   if (set.quantity == datasets::Quantity::latency) set.operator_latencies = std::move(measured.operator_latencies);
   const bool described = set.quantity == datasets::Quantity::latency && measured.descriptor.has_latencies();

@@ -4,11 +4,9 @@
 namespace tenshot::trainer {
 
 int set_libtorch_threads(int threads) {
-  return from_torch_library<decltype(set_libtorch_threads)>("set_libtorch_threads")(threads);
+  return from_torch_library("set_libtorch_threads", set_libtorch_threads)(threads);
 }
 
-void set_flush_denormals(bool flush) {
-  from_torch_library<decltype(set_flush_denormals)>("set_flush_denormals")(flush);
-}
+void set_flush_denormals(bool flush) { from_torch_library("set_flush_denormals", set_flush_denormals)(flush); }
 
 }  // namespace tenshot::trainer

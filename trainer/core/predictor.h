@@ -37,6 +37,7 @@ struct AdaptationSet {
   std::vector<datasets::OperatorLatency> operator_latencies = {};
   datasets::MeasuringConditions conditions = {};        ///< how `latency_ms` were measured, as far as that is known
   std::optional<datasets::Fleet> fleet = std::nullopt;  ///< of latencies of the typical one of several boards
+  std::size_t doubts = 0;  ///< why `latency_ms` may not be of one device-runtime (MeasuredSource::doubts)
 
   void add(const Architecture& architecture, double ms) {
     architectures.push_back(architecture);

@@ -56,6 +56,12 @@ Quantity adapted_quantity(const datasets::Pool& pool, std::optional<Quantity> as
       ": quantities are not mixed; take a checkpoint of the same quantity, or one of latencies as a prior");
 }
 
+void require_quantity(std::optional<Quantity> asked, const Predictor& predictor, const std::string& file) {
+  if (!asked || *asked == predictor.quantity()) return;
+  throw InputError(file + ": predicts " + std::string(name(predictor.quantity())) + ", asked for " +
+                   std::string(name(*asked)));
+}
+
 nlohmann::json document_of(Quantity quantity, nlohmann::json document) {
   if (quantity == Quantity::latency) return document;
   document = with_renamed_keys(quantity, std::move(document));

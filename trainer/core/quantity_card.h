@@ -21,6 +21,9 @@ Quantity get_quantity(const nlohmann::json& card);
 /// latencies is a prior for every quantity, any other pool for its own alone.
 Quantity adapted_quantity(const datasets::Pool& pool, std::optional<Quantity> asked);
 
+/// Throws InputError, which begins with `file`, on a predictor of another quantity than is asked for.
+void require_quantity(std::optional<Quantity> asked, const Predictor& predictor, const std::string& file);
+
 /// A predictor's document with the quantity's name and unit: keys such as "costs_ms" become "costs_mj", "latency_ms"
 /// becomes "energy_mj", and what it says it computes likewise. Unchanged for latencies.
 nlohmann::json document_of(Quantity quantity, nlohmann::json document);

@@ -47,8 +47,7 @@ std::shared_ptr<const PlanningPrior> prior_of(PlanningPriors& priors, const Expe
                                               const GridCell& cell);
 
 /// Samples the target, adapts `model` to it, predicts its test rows and compares. The samples are a function of pool,
-/// sampler, number and trial: the same for every method. Throws InputError (too few candidates) and what adapting
-/// throws.
+/// sampler, number and trial: the same for every method. Throws InputError (too few candidates), and as adapt().
 CellResult run_cell(const Experiment& experiment, const GridCell& cell, const PoolModel& model, PlanningPriors& priors);
 
 /// What the target would be asked to measure: distinct architectures of its training rows that the whole pool has

@@ -80,15 +80,8 @@ json similarity_json(const datasets::Pool& pool) {
                                          [&](const auto& device) { return std::isnan(device[a]); });
     for (std::size_t d = 0; everywhere && d < common.size(); ++d) common[d].push_back(matrix.latency_ms[d][a]);
   }
-  std::vector<std::vector<double>> rho;  // NaN is null in JSON
-  for (const auto& device : common) {
-    rho.emplace_back();
-    for (const auto& other : common) {
-      rho.back().push_back(device.size() < 3 ? std::nan("") : datasets::spearman(device, other));
-    }
-  }
   return {{"devices", datasets::device_ids(pool)},
-          {"spearman", rho},
+          {"spearman", datasets::rank_correlations(common)},  // NaN is null in JSON
           {"architectures", common.empty() ? 0 : common.front().size()}};
 }
 

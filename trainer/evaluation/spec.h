@@ -30,8 +30,7 @@ struct DataSource {
 struct Split {
   datasets::RowRange train;
   datasets::RowRange test;
-  /// What the pool knows where that is more than the samples are drawn from: then networks may be known and only the
-  /// device new.
+  /// What the pool knows where that is more than samples are drawn from: networks known, only the device new.
   std::optional<datasets::RowRange> pool;
 };
 

@@ -154,7 +154,10 @@ std::optional<Verdict> judge(const PoolModel& model, const Predictor& predictor,
                              const AdaptOptions& options, const std::vector<Architecture>& named) {
   const std::vector<Architecture> judged = judged_by(model, set.architectures, named);
   std::optional<Verdict> found = verdict(predictor, judged, set.architectures);
-  if (!found || set.architectures.empty() || judged != set.architectures) return found;
+  if (!found) return found;
+  found->warnings += set.doubts;
+  found->trust = trust(found->half_width, found->warnings > 0);
+  if (set.architectures.empty() || judged != set.architectures) return found;
   const double width = set.architectures.size() > 1 ? width_left_out(model, set, options)
                                                     : found->of_other_kinds.value_or(found->half_width);
   found->half_width = std::max(found->half_width, width);

@@ -36,7 +36,7 @@ std::string_view word(Trust trust);
 /// Measurements that would tell most, and what they would do.
 struct NextMeasurements {
   std::vector<std::size_t> chosen;  ///< of the candidates, the most informative first
-  double before = 0;                ///< root mean variance of log latency over the candidates, noise excluded
+  double before = 0;                ///< deviation of log latency, that of the median candidate, noise excluded
   double after = 0;                 ///< expected after measuring those chosen
   double noise = 0;                 ///< σ of a measurement's log latency, and of what is a network's own
 
@@ -63,7 +63,7 @@ struct Verdict {
   /// The same of networks of other kinds than were measured; nothing where the predictor does not compare them.
   std::optional<double> of_other_kinds;
   std::size_t measurements = 0;   ///< that the predictor was made from
-  std::size_t warnings = 0;       ///< among its explanation
+  std::size_t warnings = 0;       ///< among its explanation, and doubts of joined measurements
   std::optional<double> further;  ///< half_width after three more; nothing where the predictor does not say
 };
 

@@ -11,7 +11,6 @@
 namespace tenshot::python {
 namespace {
 
-using nasbench::Architecture;
 using nasbench::NetworkSpace;
 
 void require_positive(const std::string& text, double latency_ms, datasets::Quantity quantity) {
@@ -62,13 +61,13 @@ Strings strings_of(const pybind11::iterable& architectures) {
   return strings;
 }
 
-std::vector<Architecture> parse_all(const NetworkSpace& space, const Strings& strings, const Shapes& shapes) {
+std::vector<nasbench::Architecture> parse_all(const NetworkSpace& space, const Strings& strings, const Shapes& shapes) {
   return datasets::architectures_or_files(strings, space, {/*batch=*/1, shapes});
 }
 
-Strings format_all(const NetworkSpace& space, const std::vector<Architecture>& architectures) {
+Strings format_all(const NetworkSpace& space, const std::vector<nasbench::Architecture>& architectures) {
   Strings strings;
-  for (const Architecture& architecture : architectures) strings.push_back(space.format(architecture));
+  for (const nasbench::Architecture& architecture : architectures) strings.push_back(space.format(architecture));
   return strings;
 }
 

@@ -12,6 +12,7 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive.h"
 #include "trainer/core/prediction_table.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/core/shipped.h"
 #include "trainer/networks/exporting.h"
 #include "trainer/planning/planning.h"
@@ -23,9 +24,6 @@ namespace py = pybind11;
 
 namespace tenshot::python {
 namespace {
-
-using nasbench::Architecture;
-using nasbench::NetworkSpace;
 
 py::object to_python(const nlohmann::json& json) { return py::module_::import("json").attr("loads")(json.dump()); }
 
@@ -40,7 +38,7 @@ class LoadedPredictor {
   LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor, trainer::Archive archive)
       : predictor_(std::move(predictor)), archive_(std::move(archive)) {}
 
-  const NetworkSpace& space() const { return predictor_->space(); }
+  const nasbench::NetworkSpace& space() const { return predictor_->space(); }
 
   trainer::Predictions predictions(const Strings& strings, double confidence, const Shapes& shapes) const {
     if (!(confidence > 0 && confidence < 1)) {
@@ -50,7 +48,7 @@ class LoadedPredictor {
     trainer::Predictions found;
     {
       const py::gil_scoped_release other_threads_may_run;
-      const std::vector<Architecture> architectures = parse_all(space(), strings, shapes);
+      const std::vector<nasbench::Architecture> architectures = parse_all(space(), strings, shapes);
       found = predictor_->predict(architectures, confidence);
       require_usable(found, architectures, space(), predictor_->quantity());
       notes = trainer::notes_on(*predictor_, architectures);
@@ -148,6 +146,7 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
     predictor = model->adapt(set, options);
     verdict = trainer::judge(*model, *predictor, set, options);
   }
+  if (quantity) trainer::require_quantity(datasets::quantity_named(*quantity), *predictor, "the checkpoint");
   for (const trainer::Remark& remark : predictor->explanation()) {
     if (remark.warns) warn(trainer::in_words(remark), 2);
   }
@@ -167,7 +166,7 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
              const std::string& runtime) {
   const Strings candidates = among ? strings_of(*among) : Strings{};
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, candidates, measured));
-  const NetworkSpace& space = *model->pool().space;
+  const nasbench::NetworkSpace& space = *model->pool().space;
   trainer::PlanRequest request;
   request.samples = samples;
   request.sampler = sampler;

@@ -59,6 +59,7 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
   if (options.measured.empty()) return device;
   const datasets::JoinedSources joined =
       datasets::read_joined(options.measured, predictor.space(), predictor.quantity(), options.fleet);
+  for (const std::string& doubt : joined.measured.doubts) device.warnings.push_back(doubt);
   for (const std::string& remark : joined.remarks(predictor.quantity())) device.lines.push_back(remark);
   for (const auto& [name, value] : joined.measured.conditions) {
     for (const auto& [own_name, own] : device.conditions) {  // the clocks of a moment and the date may be any

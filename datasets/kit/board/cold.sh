@@ -8,6 +8,11 @@ if [ -n "$phone" ]; then cold_missing='cold starts are not measured through adb'
 elif [ "$runner" = custom ] && [ -z "$cold_command" ]; then
   cold_missing='the command says nothing of starts: give --cold-command'
 fi
+[ -z "$cold_missing" ] || warn "No cold starts: $cold_missing"
+forget_failed cold
+has_cold() { # ID: or none are to be had
+  [ -n "$cold_missing" ] || ! grep -q "^$1	architecture	" "$list" || grep -q '^cold' "results/$1/meta.txt"
+}
 
 # Asks the system to forget the file (dd's nocache is posix_fadvise); fincore, where it is, says whether it did.
 drop_pages() { # FILE…
@@ -64,7 +69,7 @@ cold_start() {
       numbers "$said" | tail -n 1 | awk '{ print $1, "-", "-", "-" }' ;;
   esac
 }
-# Medians of the starts; sets cold_lines to what meta.txt gets, or leaves it empty.
+# Medians of the starts; sets cold_lines to what meta.txt gets.
 measure_cold() {
   cold_lines=''
   [ "$kind" = architecture ] && [ -z "$cold_missing" ] || return 0
@@ -91,6 +96,7 @@ measure_cold() {
   built=$(after 'Engine built in' "$log")
   [ "$runner" != trtexec ] || [ -z "$built" ] || [ -z "$cold_lines" ] || cold_lines="$cold_lines
 build_ms=$(awk "BEGIN { print 1000 * $built }")"
+  [ -n "$cold_lines" ] || { cold_lines=cold=failed; printf 'no cold starts, see its log; '; }
   rm -f "$out"/cold.*part
 }
 note_cold() { # adds to what quantities.txt says

@@ -410,6 +410,12 @@ else
   measure_quantities() { energy_mj='' memory_mib=''; }
   note_quantities() { :; }
 fi
+forget_failed() { # KEY: what failed in an earlier run is tried again, with another command perhaps
+  for meta in results/*/meta.txt; do
+    grep -q "^$1=failed" "$meta" 2>/dev/null || continue
+    grep -v "^$1=failed" "$meta" | save "$meta"
+  done
+}
 measure_profile() { profile_line=''; }
 has_profile() { :; }
 if [ $profile = yes ]; then
@@ -418,6 +424,7 @@ if [ $profile = yes ]; then
   . ./profile.sh
 fi
 measure_cold() { cold_lines=''; }
+has_cold() { :; }
 if [ -n "$cold_starts" ]; then
   [ -f cold.sh ] || die "There is no cold.sh beside measure.sh: write the kit anew, or leave --cold out"
   # shellcheck source-path=SCRIPTDIR source=cold.sh
@@ -437,7 +444,9 @@ is_measured() { # ID HASH: with times that are whole
   [ "$its_hash" = "$2" ] && [ -s "results/$1/$its_times" ] || return 1
   case $its_times in *.json) case $(tail -c 2 "results/$1/$its_times") in *']' | *'}') ;; *) return 1 ;; esac ;; esac
 }
-is_done() { is_measured "$1" "$2" && is_steady "$1" && is_at_level "$1" && is_settled "$1" && has_profile "$1"; }
+is_done() {
+  is_measured "$1" "$2" && is_steady "$1" && is_at_level "$1" && is_settled "$1" && has_profile "$1" && has_cold "$1"
+}
 count_done() { # what is measured, steady as the sentinel says, and at the clock $clock_level where there is one
   done_count=0 level=''
   [ ! -f results/sentinel.txt ] || level=$(sentinel_level)

@@ -8,6 +8,7 @@ case $runner in
   custom) [ -n "$profile_command" ] || profile_missing='the command tells no layers: give --profile-command' ;;
 esac
 [ -z "$profile_missing" ] || warn "No profiles: $profile_missing"
+forget_failed profile
 has_profile() { # ID: or none is to be had
   [ -n "$profile_missing" ] || ! grep -q "^$1	architecture	" "$list" || grep -q '^profile=' "results/$1/meta.txt"
 }

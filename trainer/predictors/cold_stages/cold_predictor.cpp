@@ -11,10 +11,7 @@
 namespace tenshot::trainer::cold_stages {
 namespace {
 
-using descriptor::ColdNetwork;
-using descriptor::ColdPlan;
 using descriptor::ColdStages;
-using descriptor::KernelStages;
 
 constexpr std::size_t most_folds = 4;
 
@@ -35,10 +32,10 @@ std::vector<std::size_t> folds_of(const std::vector<ColdStages>& files) {
 }
 
 OfferedKernels kernels_of(const ColdStages& file) {
-  return [&file](const ColdNetwork& network, const descriptor::ColdLayer& layer) {
+  return [&file](const descriptor::ColdNetwork& network, const descriptor::ColdLayer& layer) {
     const auto i = static_cast<std::size_t>(&layer - network.layers.data());
     std::vector<std::string> names;
-    for (const KernelStages& kernel : file.layers[i].kernels) names.push_back(kernel.name);
+    for (const descriptor::KernelStages& kernel : file.layers[i].kernels) names.push_back(kernel.name);
     return names;
   };
 }
@@ -74,7 +71,7 @@ template <class Stages, class Visit>
 void for_same_kernels(Stages& one, const ColdStages& other, const Visit& visit) {
   for (std::size_t i = 0; i < one.layers.size(); ++i) {
     for (auto& kernel : one.layers[i].kernels) {
-      for (const KernelStages& same : other.layers[i].kernels) {
+      for (const descriptor::KernelStages& same : other.layers[i].kernels) {
         if (same.name == kernel.name) visit(one.layers[i], kernel, other.layers[i], same);
       }
     }
@@ -156,7 +153,7 @@ const std::string& machine_of(const std::vector<ColdStages>& measured) {
   return machine;
 }
 
-PredictedStart predict_cold_start(const ColdNetwork& network, const OfferedKernels& offered,
+PredictedStart predict_cold_start(const descriptor::ColdNetwork& network, const OfferedKernels& offered,
                                   const std::vector<ColdStages>& measured, const ColdPlanOptions& plan) {
   PredictedStart start;
   const std::string& machine = machine_of(measured);
@@ -166,7 +163,7 @@ PredictedStart predict_cold_start(const ColdNetwork& network, const OfferedKerne
   quick.quick = true;
   std::map<std::string, std::vector<double>> errors;
   for (const HeldOut& other : held_out) {
-    const ColdPlan planned = plan_cold_start(combined(other, start.learners), quick).plan;
+    const descriptor::ColdPlan planned = plan_cold_start(combined(other, start.learners), quick).plan;
     try {
       const double cold_ms = predicted_cold_ms(*other.measured, planned);
       errors[family_of(other.measured->model)].push_back(std::log(cold_ms / planned.predicted_ms));

@@ -14,12 +14,10 @@
 namespace tenshot::trainer::cold_stages {
 namespace {
 
-using descriptor::ColdKind;
 using descriptor::ColdLayer;
 using descriptor::ColdNetwork;
 using descriptor::ColdStages;
 using descriptor::KernelStages;
-using descriptor::LayerStages;
 using nasbench::OperatorKind;
 
 /// In the order of ColdKind; of slices and reshapes the engine makes copies, since images lie channels last.
@@ -27,7 +25,7 @@ constexpr OperatorKind operator_kinds[] = {
     OperatorKind::convolution, OperatorKind::linear,  OperatorKind::max_pool, OperatorKind::average_pool,
     OperatorKind::activation,  OperatorKind::add,     OperatorKind::multiply, OperatorKind::concatenate,
     OperatorKind::split,       OperatorKind::shuffle, OperatorKind::softmax,  OperatorKind::split};
-static_assert(std::size(operator_kinds) == static_cast<std::size_t>(ColdKind::reshape) + 1);
+static_assert(std::size(operator_kinds) == static_cast<std::size_t>(descriptor::ColdKind::reshape) + 1);
 
 nasbench::OperatorSpecification specification_of(const ColdNetwork& network, const ColdLayer& layer) {
   nasbench::OperatorSpecification specification;
@@ -158,7 +156,7 @@ StageModels::StageModels(const std::vector<const ColdStages*>& files, const Lear
     double most = 0;
     for (std::size_t i = 0; i < file->layers.size(); ++i) {
       const LayerMeasures measures = measures_of(file->network, file->network.layers[i]);
-      const LayerStages& layer = file->layers[i];
+      const descriptor::LayerStages& layer = file->layers[i];
       for (const KernelStages& kernel : layer.kernels) {
         kernels_[kernel.name].push_back({measures, &layer, &kernel});
         most = std::max(most, kernel.once_ms);
@@ -216,11 +214,11 @@ StageModels::Likenesses StageModels::kernels_for(const ColdNetwork& network, con
   return known;
 }
 
-LayerStages StageModels::predict_layer(const ColdNetwork& network, const ColdLayer& layer,
-                                       const OfferedKernels& offered) const {
+descriptor::LayerStages StageModels::predict_layer(const ColdNetwork& network, const ColdLayer& layer,
+                                                   const OfferedKernels& offered) const {
   constexpr double hopeless = 8, small_ms = 1;
   const LayerMeasures measures = measures_of(network, layer);
-  LayerStages stages;
+  descriptor::LayerStages stages;
   if (layer.has_weights()) {
     const nasbench::Shape shape = weight_shape(network, layer);
     stages.raw_bytes = sizeof(float) * static_cast<std::uint64_t>(nasbench::element_count(shape) + shape.front());

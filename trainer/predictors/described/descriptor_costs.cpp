@@ -9,13 +9,12 @@ namespace tenshot::trainer::structured {
 namespace {
 
 using datasets::HardwareDescriptor;
-using nasbench::StructureFeature;
 using nasbench::StructureModel;
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 /// Whether costs are counted apart by some structures only: what joins operations.
-bool optional(const StructureFeature& feature) { return feature.spread.has_value(); }
+bool optional(const nasbench::StructureFeature& feature) { return feature.spread.has_value(); }
 
 /// Whether `measured` has every operation of `expected` once and nothing else; resolutions follow the device's.
 template <class Measured, class Expected>

@@ -13,7 +13,6 @@ namespace {
 using datasets::DeviceRuntime;
 using datasets::HardwareDescriptor;
 using nasbench::StructureModel;
-using nasbench::StructureTable;
 
 constexpr double least_own_share = 0.1;        ///< of a cost that is left without what it contains
 constexpr std::size_t rows_of_a_device = 200;  ///< networks to learn from; evenly spaced ones speak for all
@@ -59,7 +58,7 @@ Eigen::VectorXd inputs_of(const DescriptorPrior& prior, const StructureModel& mo
 }
 
 /// Mean count of each feature over the architectures under the structures that use it and have one alternative.
-Eigen::VectorXd mean_counts_of(const StructureModel& model, const StructureTable& table) {
+Eigen::VectorXd mean_counts_of(const StructureModel& model, const nasbench::StructureTable& table) {
   const auto width = static_cast<Eigen::Index>(table.feature_count);
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(width), structures = Eigen::VectorXd::Zero(width);
   for (std::size_t s = 0; s < model.structures().size(); ++s) {

@@ -14,10 +14,7 @@ namespace tenshot::trainer {
 namespace {
 
 using kernels::KernelModel;
-using kernels::KernelOrigin;
-using kernels::KernelType;
 using kernels::NetworkKernel;
-using kernels::SumOfKernels;
 using kernels::WholeNetworks;
 
 constexpr std::size_t most_types = 10'000;
@@ -40,7 +37,7 @@ class KernelsPredictor : public Predictor {
     const double quantile = error_quantile((1 + confidence) / 2);
     Predictions predictions;
     for (const Architecture& a : architectures) {
-      const SumOfKernels sum = model_.network(kernels(a));
+      const kernels::SumOfKernels sum = model_.network(kernels(a));
       predictions.latency_ms.push_back(whole_.corrected(sum));
       if (!has_intervals()) continue;
       const double guessed = sum.guessed_ms / sum.latency_ms;
@@ -59,7 +56,7 @@ class KernelsPredictor : public Predictor {
       std::set<std::string> unknown;
       Unfamiliar& unfamiliar = result.emplace_back();
       for (const NetworkKernel& kernel : kernels(architecture)) {
-        if (model_.kernel(kernel).origin != KernelOrigin::measured_type) unknown.insert(kernel.kernel);
+        if (model_.kernel(kernel).origin != kernels::KernelOrigin::measured_type) unknown.insert(kernel.kernel);
         const auto type = model_.type_of(kernel.kernel, kernels::operation_category(kernel.leading));
         if (type == model_.types.end() || !(type->second.largest_work > 0)) continue;
         unfamiliar.size = std::max(unfamiliar.size, kernels::work_of(kernel.leading) / type->second.largest_work);
@@ -166,7 +163,7 @@ class KernelsPredictor : public Predictor {
         const auto type = model_.type_of(kernel.kernel, kernels::operation_category(kernel.leading));
         rows(row, std::distance(types.begin(), type)) += model_.kernel(kernel).latency_ms;
       }
-      const SumOfKernels sum = model_.network(found);
+      const kernels::SumOfKernels sum = model_.network(found);
       rows.row(row).tail(3) << sum.error_ms, sum.guessed_ms, std::exp(whole_.line.value(sum.composition));
     }
     return rows;
@@ -232,7 +229,7 @@ std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive) {
   KernelModel model;
   std::size_t index = 0;
   for (const JsonField& field : card.at("types").list(most_types)) {
-    KernelType type;
+    kernels::KernelType type;
     type.category = field.at("category").text();
     const auto width = static_cast<std::size_t>(field.at("width").whole_number(1, 1000));
     const auto form = field.find("form");

@@ -11,7 +11,6 @@ namespace tenshot::trainer::kernels {
 namespace {
 
 using nasbench::OperatorKind;
-using nasbench::OperatorSpecification;
 using nasbench::Shape;
 
 double height(const Shape& shape) { return shape.size() >= 3 ? static_cast<double>(shape[2]) : 1; }
@@ -31,7 +30,7 @@ constexpr const char* names_of_sizes =
     "padding";
 
 /// What features and details are made of.
-std::vector<double> sizes_of(const OperatorSpecification& op) {
+std::vector<double> sizes_of(const nasbench::OperatorSpecification& op) {
   const Shape& input = op.inputs.empty() ? op.output : op.inputs.front();
   const auto channels = static_cast<double>(channel_count(op, input));
   const auto filters = static_cast<double>(channel_count(op, op.output));
@@ -93,7 +92,7 @@ const CategoryFeatures& features_of(const std::string& category) {
 
 }  // namespace
 
-std::string operation_category(const OperatorSpecification& op) {
+std::string operation_category(const nasbench::OperatorSpecification& op) {
   if (op.kind == OperatorKind::convolution || op.kind == OperatorKind::transposed_convolution) {
     if (op.groups == 1) return "convolution";
     const bool depthwise = !op.inputs.empty() && op.groups == channel_count(op, op.inputs.front());
@@ -121,7 +120,7 @@ std::vector<std::string> feature_names(const std::string& category, LearnerKind 
   return names;
 }
 
-std::vector<double> operation_features(const OperatorSpecification& op, LearnerKind learner) {
+std::vector<double> operation_features(const nasbench::OperatorSpecification& op, LearnerKind learner) {
   const std::vector<double> sizes = sizes_of(op);
   std::vector<double> features;
   for (const std::size_t size : features_of(operation_category(op)).sizes) features.push_back(sizes.at(size));

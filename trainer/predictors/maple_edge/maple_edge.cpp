@@ -11,12 +11,10 @@
 namespace tenshot::trainer {
 namespace {
 
-using datasets::LatencyMatrix;
-
 constexpr std::uint64_t reference_stream = 3;
 
 /// Connected architectures of the matrix that every device has measured.
-std::vector<std::size_t> common_architectures(const LatencyMatrix& matrix, const NetworkSpace& space) {
+std::vector<std::size_t> common_architectures(const datasets::LatencyMatrix& matrix, const NetworkSpace& space) {
   std::vector<std::size_t> common = connected_of(matrix.architectures, space);
   for (const std::vector<double>& latency_ms : matrix.latency_ms) {
     const auto missing = [&](std::size_t a) { return std::isnan(latency_ms[a]); };
@@ -271,7 +269,7 @@ class MapleEdgeModel : public NetworkModel {
     return found;
   }
 
-  LatencyMatrix matrix_;
+  datasets::LatencyMatrix matrix_;
   DescriptorKind descriptor_;
   std::vector<std::size_t> common_;  ///< architectures of the matrix that every device has measured
   Standardisation standardisation_;

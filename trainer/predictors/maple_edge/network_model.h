@@ -29,8 +29,7 @@ MapleEdgeSettings settings_of(const Declaration<MapleEdgeSettings>& options, con
 inline std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t stream) { return Rng(seed, stream).bits(); }
 constexpr std::uint64_t weights_stream = 1, order_stream = 2;  ///< those of every training; others count from 3
 
-/// A model whose predictors are regression networks: how they are trained, and the network that the pool taught where
-/// it taught one.
+/// A model whose predictors are regression networks: how they are trained, and the network the pool taught, if any.
 class NetworkModel : public PoolModel {
  protected:
   struct TrainedNetwork {

@@ -9,7 +9,6 @@ namespace tenshot::trainer {
 namespace {
 
 using datasets::HardwareDescriptor;
-using nasbench::StructureModel;
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double slope_deviation = 0.5;  ///< of a slope from what physics lets expect
@@ -26,7 +25,7 @@ DescriptorKind entries_of(DescriptorKind kind) {
 }
 
 /// Log shares of the described costs; features that nothing is said of are NaN, and so is the base.
-std::vector<double> described_shares(const HardwareDescriptor& descriptor, const StructureModel& model,
+std::vector<double> described_shares(const HardwareDescriptor& descriptor, const nasbench::StructureModel& model,
                                      DescriptorKind kind) {
   const Eigen::VectorXd costs = structured::described_costs_ms(descriptor, model, kind);
   const double sum = structured::cost_of_operations(costs, model);

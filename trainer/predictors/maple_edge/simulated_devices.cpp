@@ -10,9 +10,6 @@
 namespace tenshot::trainer {
 namespace {
 
-using structured::LibraryEntry;
-using structured::StructuredLibrary;
-
 constexpr double least_cost = 0.005;  ///< of an operation of an entry, before it is spread
 constexpr double least_described_cost = 1e-3;
 constexpr double generic_share = 0.3;    ///< of devices have any structure, not their entry's
@@ -87,7 +84,7 @@ SimulatedSpace::SimulatedSpace(const nasbench::StructureModel& model) {
   }
 }
 
-DevicePrior::DevicePrior(const StructuredLibrary& library, const SimulationOptions& options,
+DevicePrior::DevicePrior(const structured::StructuredLibrary& library, const SimulationOptions& options,
                          const structured::DescribedDevice* described)
     : library_(library), options_(options) {
   if (described == nullptr) return;
@@ -109,7 +106,7 @@ SimulatedDevice DevicePrior::draw(Rng& rng) const {
   } else {
     const auto& features = library_.model->features();
     const auto& structures = library_.model->structures();
-    const LibraryEntry& entry = library_.entries[rng.below(library_.entries.size())];
+    const structured::LibraryEntry& entry = library_.entries[rng.below(library_.entries.size())];
     const bool generic = std::isnan(entry.log_rms);
     device.structure = generic || rng.uniform() < generic_share ? rng.below(structures.size()) : entry.structure;
     const std::vector<bool>& known = structures[entry.structure].uses;

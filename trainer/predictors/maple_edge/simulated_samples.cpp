@@ -9,8 +9,6 @@
 namespace tenshot::trainer {
 namespace {
 
-using nasbench::Architecture;
-
 constexpr int rows_of_device = 64;
 constexpr int encoded_rows_of_pool_device = 16;  ///< a set is encoded once for so many
 constexpr float largest_feature = 2;
@@ -21,9 +19,9 @@ constexpr std::array<std::size_t, 14> set_sizes = {0, 1, 2, 3, 3, 5, 7, 10, 10, 
 constexpr double masked_share = 0.5;  ///< of devices lack a kind of descriptor, each kind by itself
 constexpr std::size_t most_measurable = 2000;
 
-std::vector<std::size_t> places_of(const std::vector<Architecture>& architectures) {
+std::vector<std::size_t> places_of(const std::vector<nasbench::Architecture>& architectures) {
   std::vector<std::size_t> places;
-  for (const Architecture& cell : architectures) places.push_back(nasbench::nasbench201().ordinal(cell));
+  for (const nasbench::Architecture& cell : architectures) places.push_back(nasbench::nasbench201().ordinal(cell));
   return places;
 }
 
@@ -160,7 +158,7 @@ void SimulatedSamples::fill(Rng& rng) {
 
 EncoderSamples::EncoderSamples(const SimulatedTask& task, const SimulationOptions& options, std::uint64_t seed)
     : DeviceSamples(task, options, seed), loadings_(space_.size()) {
-  std::vector<Architecture> measured = datasets::latency_matrix(task.pool).architectures;
+  std::vector<nasbench::Architecture> measured = datasets::latency_matrix(task.pool).architectures;
   measured.resize(std::min(measured.size(), most_measurable));
   const std::vector<SetLoading> found = encoder_->loadings(task.library.model->table(measured));
   const std::vector<std::size_t> places = places_of(measured);

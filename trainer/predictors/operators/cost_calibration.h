@@ -31,8 +31,7 @@ using LearnOperators = std::function<Eigen::MatrixXd(CostLibrary& library, const
 /// Adapts to each device from planned measurements, by the library of the devices of other families. Where networks are
 /// compared with each other, those predicted are new to the library too: first drawn one by one, then whole groups of
 /// networks that are alike, as a family of networks is that nobody measured, and the cheapest and costliest of all.
-/// Known networks are predicted as well. `families` numbers the devices of a pool; `learn` is empty where no operators
-/// were measured.
+/// Known networks are predicted as well. `families` numbers devices; `learn` is empty without measured operators.
 ///
 /// Sets the fitted library's residual_factor and known_share so that intervals on held-out devices are short and miss
 /// little, its reach_variance, by networks unlike all in size, and the error_scale of devices and kinds. Returns the

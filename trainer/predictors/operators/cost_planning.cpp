@@ -15,7 +15,6 @@ namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
-using sampling::CovarianceBlock;
 using sampling::LatencyCovariance;
 
 /// Columns that a covariance has at most, about: of a large pool, the entries that represent it are considered.
@@ -23,8 +22,8 @@ constexpr Index column_budget = 2048;
 constexpr Index least_entries = 4;
 constexpr Index most_entries = 32;
 
-CovarianceBlock block_of(const Eigen::MatrixXf& factor) {
-  CovarianceBlock block;
+sampling::CovarianceBlock block_of(const Eigen::MatrixXf& factor) {
+  sampling::CovarianceBlock block;
   block.columns = static_cast<std::size_t>(factor.cols());
   block.factor.resize(static_cast<std::size_t>(factor.size()));
   Eigen::Map<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(block.factor.data(), factor.rows(),
@@ -33,7 +32,7 @@ CovarianceBlock block_of(const Eigen::MatrixXf& factor) {
 }
 
 /// The spread of hypotheses' log latencies, [networks, hypotheses]: each less their mean, times the root of its weight.
-CovarianceBlock between(Eigen::MatrixXd log_latency, const Eigen::VectorXd& weights) {
+sampling::CovarianceBlock between(Eigen::MatrixXd log_latency, const Eigen::VectorXd& weights) {
   log_latency.colwise() -= (log_latency * weights).eval();
   return block_of((log_latency * weights.cwiseSqrt().asDiagonal()).cast<float>());
 }

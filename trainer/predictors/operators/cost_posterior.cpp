@@ -316,6 +316,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
     add_spread(begin, covariance_of_block(begin, views, hypotheses, problem), operators, posterior);
   }
   set_anchors(library, hypotheses, kinds, measured, posterior);
+  confine_unmeasured(set.features, posterior);
   return posterior;
 }
 

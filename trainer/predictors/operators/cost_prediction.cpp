@@ -41,6 +41,33 @@ Eigen::ArrayXd reach_of(const CostPosterior& posterior, const Eigen::MatrixXd& p
   return posterior.places.scale * ((own - largest).max(none) + (own - smallest).min(none));
 }
 
+void confine_unmeasured(const Eigen::MatrixXd& measured, CostPosterior& posterior) {
+  const double most = getenv("MOST") ? atof(getenv("MOST")) : 3;  // times the median
+  for (Index f = 0; f < measured.cols(); ++f) {
+    if ((measured.col(f).array() != 0).any()) continue;
+    std::vector<std::pair<double, double>> costs;  // cost, weight
+    double before = 0, after = 0, below = 0, half = 0;
+    for (const CostComponent& component : posterior.components) {
+      if (!(component.costs_ms[f] > 0)) continue;
+      costs.emplace_back(component.costs_ms[f], component.weight);
+      half += component.weight / 2;
+    }
+    std::sort(costs.begin(), costs.end());
+    double median = 0;
+    for (auto at = costs.begin(); below < half && at != costs.end(); ++at) below += at->second, median = at->first;
+    for (CostComponent& component : posterior.components) {
+      double& cost = component.costs_ms[f];
+      before += component.weight * std::max(cost, 0.0);
+      cost = std::min(cost, most * median);
+      after += component.weight * std::max(cost, 0.0);
+    }
+    if (!(after < before)) continue;
+    posterior.least_costs_ms[f] *= after / before;
+    posterior.spread_ms.row(f) *= after / before;
+    posterior.rest_ms2[f] *= std::pow(after / before, 2);
+  }
+}
+
 LogLatency predict(const CostPosterior& posterior, const FeatureTable& table, bool unlike) {
   const auto components = static_cast<Index>(posterior.components.size()), rank = posterior.spread_ms.cols();
   Eigen::MatrixXd projection(posterior.spread_ms.rows(), components + 1 + rank + 1);

@@ -14,7 +14,6 @@
 namespace tenshot::trainer::operators {
 namespace {
 
-using Eigen::Index;
 using nasbench::OperatorSpecification;
 
 constexpr std::size_t few = 1000;   ///< operators that trees learn little from
@@ -69,7 +68,7 @@ Expected expect(const FeatureMap& map, const CostLibrary& library, const Eigen::
     const std::vector<float> shape = tree_features(operators[o]);
     expected.rows.insert(expected.rows.end(), shape.begin(), shape.end());
     for (std::size_t d = 0; d < library.devices(); ++d) {
-      const auto differ = [&](Index begin) {
+      const auto differ = [&](Eigen::Index begin) {
         const double relative = library.costs.row(d).head(width).dot(features.segment(begin, width));
         const double longer = log_time(library.median_ms[d] * relative) - log_ms;
         expected.rows.push_back(static_cast<float>(roots[d] * longer));

@@ -9,8 +9,6 @@
 namespace tenshot::trainer::operators {
 namespace {
 
-using Eigen::Index;
-
 /// A part of a network, and its features.
 struct Part {
   std::string name, kind;

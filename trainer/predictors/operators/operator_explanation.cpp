@@ -4,14 +4,13 @@
 #include <cmath>
 #include <map>
 
+#include "datasets/pool/describe.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/adaptation.h"
 
 namespace tenshot::trainer::operators {
 namespace {
-
-using Eigen::Index;
 
 std::string nearest_devices(const CostPosterior& posterior, const std::vector<std::string>& devices) {
   std::map<std::size_t, double> probability;
@@ -34,9 +33,8 @@ std::string badly_explained(const CostPosterior& posterior, const AdaptationFeat
   const LogLatency predicted = predict(posterior, table_of(set.features));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto at = static_cast<Index>(i);
-    const double error = std::log(set.latency_ms[i]) - predicted.mean[at];
-    if (std::abs(error) <= 3 * predicted.deviation[at]) continue;
+    const double error = std::log(set.latency_ms[i]) - predicted.mean[i];
+    if (std::abs(error) <= 3 * predicted.deviation[i]) continue;
     texts.push_back(names[i] + " (measured " + whole_percent(std::exp(error)) + " of what the others let expect)");
   }
   return joined(texts);
@@ -57,8 +55,7 @@ std::string latency_shares(const CostPosterior& posterior, const FeatureMap& map
   std::map<std::string, double> sums_ms;
   for (std::size_t f = 0; f < map.features(); ++f) {
     const std::string name = map.raw_feature(f) ? map.name(f).substr(0, map.name(f).find('.')) : "decisions";
-    const auto at = static_cast<Index>(f);
-    sums_ms[name] += features[at] * costs_ms[at];
+    sums_ms[name] += features[f] * costs_ms[f];
   }
   const double total_ms = std::max(features.dot(costs_ms), posterior.floor_ms);
   std::vector<std::pair<double, std::string>> ranked;
@@ -90,16 +87,26 @@ std::vector<Remark> explanation_lines(const CostPosterior& posterior, const Feat
 
 std::vector<Remark> remarks_on_scale(const std::vector<double>& latency_ms,
                                      const std::vector<std::vector<double>>& of_pool_ms) {
-  constexpr double far = 5;
+  constexpr double far = 5, impossible = 50, reversed = -0.5;
+  constexpr std::size_t enough = 5;  // networks, to tell an order
+  const auto falling = std::count_if(of_pool_ms.begin(), of_pool_ms.end(), [&](const auto& of_device_ms) {
+    return datasets::spearman(latency_ms, of_device_ms) < reversed;
+  });
+  if (latency_ms.size() >= enough && 2 * static_cast<std::size_t>(falling) > of_pool_ms.size()) {
+    return {
+        {"The more a network takes on other devices, the less it was measured to take: are these frames per second?",
+         true}};
+  }
   std::vector<double> typical_ms;
   for (const std::vector<double>& of_device_ms : of_pool_ms) typical_ms.push_back(geometric_mean(of_device_ms));
   const auto [fastest_ms, slowest_ms] = std::minmax_element(typical_ms.begin(), typical_ms.end());
   const double own_ms = geometric_mean(latency_ms), slower = own_ms / *slowest_ms, faster = *fastest_ms / own_ms;
   if (slower < far && faster < far) return {};
-  const std::string times = significant_digits(std::max(slower, faster), 2) + " times as long";
+  const std::string times = decimals(std::max(slower, faster), 0) + " times as long";
   return {{(slower < far ? "The fastest device of the pool takes " + times + " for the measured networks"
                          : "The measured networks take " + times + " as on the slowest device of the pool") +
-           ": are these latencies in ms?"}};
+               ": are these latencies in ms?",
+           std::max(slower, faster) >= impossible}};
 }
 
 }  // namespace tenshot::trainer::operators

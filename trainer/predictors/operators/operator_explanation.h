@@ -14,7 +14,8 @@ std::vector<Remark> explanation_lines(const CostPosterior& posterior, const Feat
                                       const std::vector<std::string>& names);
 
 /// A question for the unit where latencies are over five times those of every device of the pool, [device][network] ms,
-/// or under a fifth; else nothing.
+/// or under a fifth; from fifty times on a warning. A warning, too, where networks take less the more they take on most
+/// devices of the pool, as frames per second would. Else nothing.
 std::vector<Remark> remarks_on_scale(const std::vector<double>& latency_ms,
                                      const std::vector<std::vector<double>>& of_pool_ms);
 

@@ -43,12 +43,6 @@ std::size_t timed_group(const OperatorSpecification& operation) {
   return group < operator_group_count() ? group : timed_group_count();
 }
 
-std::string operator_key(OperatorSpecification operation) {
-  operation.type = nasbench::ElementType::float32;
-  operation.constants.clear();
-  return format(operation);
-}
-
 std::vector<float> tree_features(const OperatorSpecification& operation) {
   const nasbench::Shape& input = operation.inputs.empty() ? operation.output : operation.inputs.front();
   const auto in = static_cast<double>(channel_count(operation, input));

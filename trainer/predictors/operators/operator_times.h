@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/operators/kernel_table.h"
 #include "datasets/pool/pool.h"
 #include "nasbench/graph/operator_specification.h"
 #include "nasbench/spaces/search_space.h"
@@ -64,8 +65,7 @@ std::string timed_group_name(std::size_t group);
 
 /// The number of an operator's group among these; timed_group_count() for one that moves no number.
 std::size_t timed_group(const nasbench::OperatorSpecification& operation);
-/// What tells equal operators: files of measured ones keep no element type and no trained constants.
-std::string operator_key(nasbench::OperatorSpecification operation);
+using datasets::operator_key;
 
 constexpr double least_operator_ms = 1e-3;  ///< a clock tells no smaller times apart
 constexpr std::size_t tree_feature_count() { return 12; }

@@ -11,7 +11,6 @@ namespace {
 
 using Eigen::Index;
 using operators::CostPosterior;
-using operators::FeatureMap;
 
 /// Features as a function of the one-hot encoding: `first`, the row of `added` of each option that is taken, the row of
 /// each part for the combination of options that it depends on; and for each of `first_uses` its value, where any part
@@ -71,7 +70,7 @@ std::vector<Architecture> combinations(const SearchSpace& space, const std::vect
   return result;
 }
 
-std::vector<EncodedFeatures::FirstUse> first_uses_of(const FeatureMap& map) {
+std::vector<EncodedFeatures::FirstUse> first_uses_of(const operators::FeatureMap& map) {
   std::vector<EncodedFeatures::FirstUse> uses;
   for (std::size_t f = 0; f < map.raw.size(); ++f) {
     if (!operators::is_first_use(map.raw[f])) continue;
@@ -85,7 +84,7 @@ std::vector<EncodedFeatures::FirstUse> first_uses_of(const FeatureMap& map) {
 }
 
 /// The features of a space whose every combination of options is an architecture.
-EncodedFeatures encoded_features(const SearchSpace& space, const FeatureMap& map) {
+EncodedFeatures encoded_features(const SearchSpace& space, const operators::FeatureMap& map) {
   const std::vector<std::vector<std::size_t>> decisions_of = decisions_of_parts(space);
   std::vector<Architecture> architectures;
   for (const std::vector<std::size_t>& decisions : decisions_of) {
@@ -131,7 +130,7 @@ EncodedFeatures encoded_features(const SearchSpace& space, const FeatureMap& map
 }
 
 /// The features of a space's encodings, divided by their units.
-FormulaValue features_of(const FormulaValue& encoding, const SearchSpace& space, const FeatureMap& map) {
+FormulaValue features_of(const FormulaValue& encoding, const SearchSpace& space, const operators::FeatureMap& map) {
   const EncodedFeatures encoded = encoded_features(space, map);
   const Index width = encoded.first.size(), uses = static_cast<Index>(encoded.first_uses.size());
   std::vector<FormulaValue> inputs = {encoding};

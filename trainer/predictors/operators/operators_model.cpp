@@ -185,8 +185,7 @@ std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, const Ope
   if (!fitted.map.learned.empty()) {
     learn = [&](operators::CostLibrary& library, const std::vector<Eigen::Index>& known,
                 const std::vector<Eigen::Index>& devices) {
-      const operators::FeatureMap map = fitted.learn(known, library, devices);
-      return operators::feature_table(map, *pool.space, fitted.networks).rows();
+      return operators::feature_table(fitted.learn(known, library, devices), *pool.space, fitted.networks).rows();
     };
   }
   IntervalCalibration calibration = operators::calibrate(fitted.numbers, fitted.library, datasets::families_of(pool),

@@ -23,8 +23,7 @@ double deviation_of_part(double share, double times) {
   return std::min(std::log1p(times * std::abs(std::expm1(share))), most_unknown_deviation);
 }
 
-/// For each network, the deviation of what its features' shares of a typical latency are beyond the largest that any
-/// anchor has.
+/// For each network, the deviation of its features' shares of a typical latency beyond the largest of any anchor.
 Eigen::VectorXd deviations_beyond(const operators::CostPosterior& posterior, const Eigen::MatrixXd& places) {
   const Index shares = places.cols() - 1;
   const Eigen::ArrayXXd most = posterior.anchors.leftCols(shares).array().square().colwise().maxCoeff();

@@ -23,16 +23,15 @@ FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary
   result.learned.clear();
   of.block.assign(of.devices(), 0);
   for (std::size_t d = 0; d < of.devices(); ++d) {
-    const auto place = static_cast<Eigen::Index>(d);
     const auto device = static_cast<std::size_t>(devices[d]);
     OperatorTimes times =
-        operators.learn(device, known, numbers.latency_ms.row(devices[d]), of.median_ms[place], of.costs.row(place),
+        operators.learn(device, known, numbers.latency_ms.row(devices[d]), of.median_ms[d], of.costs.row(d),
                         [&](const auto& operation) { return shared_features(map, operation); });
     if (times.trees.trees.empty()) continue;
     result.learned.push_back(std::move(times));
     of.block[d] = result.learned.size();
     // What alike networks take beyond costs is in the operators' times.
-    if (of.places.compared()) of.known_weights.col(place).setZero();
+    if (of.places.compared()) of.known_weights.col(d).setZero();
   }
   return result;
 }
@@ -126,8 +125,7 @@ std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const 
   const FeatureTable table = feature_table(map, space, architectures);
   Eigen::MatrixXd costs = Eigen::MatrixXd::Zero(table.blocks.cols(), library.costs.rows());
   for (std::size_t d = 0; d < library.devices(); ++d) {
-    const auto device = static_cast<Eigen::Index>(d);
-    costs.col(device).segment(library.begin_of(d), library.costs.cols()) = library.costs.row(device);
+    costs.col(d).segment(library.begin_of(d), library.costs.cols()) = library.costs.row(d);
   }
   constexpr double smallest_expected = 1e-3;  // of a device's median latency
   Eigen::MatrixXd latency = table.times(costs).cwiseMax(smallest_expected);

@@ -79,9 +79,8 @@ std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most) {
 void add_errors(const LogLatency& predicted, const std::vector<double>& measured_ms,
                 std::vector<LeftOutError>& errors) {
   for (std::size_t n = 0; n < measured_ms.size(); ++n) {
-    const auto at = static_cast<Eigen::Index>(n);
     if (!std::isfinite(measured_ms[n])) continue;
-    errors.push_back({std::log(measured_ms[n]) - predicted.mean[at], predicted.deviation[at]});
+    errors.push_back({std::log(measured_ms[n]) - predicted.mean[n], predicted.deviation[n]});
   }
 }
 

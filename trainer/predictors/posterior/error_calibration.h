@@ -40,8 +40,7 @@ std::vector<Value> evenly_spaced(const std::vector<Value>& values, std::size_t m
   return spaced;
 }
 
-/// A network that a device's costs were fitted without: log measured − log predicted, and the standard deviation that
-/// was expected of it.
+/// A network that a device's costs were fitted without: log(measured / predicted), and its expected standard deviation.
 struct LeftOutError {
   double error = 0;
   double deviation = 1;

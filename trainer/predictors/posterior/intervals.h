@@ -34,8 +34,7 @@ struct LogLatency {
 /// Quantile of the calibrated standardised error: the z below which it lies with `probability` in (0, 1).
 double error_quantile(const IntervalCalibration& calibration, double probability);
 
-/// Latencies in ms, with bounds that hold the truth with probability `confidence`. Throws InputError unless confidence
-/// is in (0, 1).
+/// Latencies in ms, with bounds that hold with probability `confidence`. Throws InputError unless it is in (0, 1).
 Predictions predictions_of(const LogLatency& log_latency, const IntervalCalibration& calibration, double confidence);
 
 /// Widens a fleet's intervals, of a posterior whose calibration is known, by how far another board may be from the

@@ -22,8 +22,7 @@
 // Prior. A hypothesis says that the device is like one whose costs are m, in units of its median latency, and whose
 // kind of device varies by C: θ ~ N(s m, s² (c² C + m mᵀ)). The measurements give the scale s, which is as uncertain as
 // its size; the closeness c says how nearly the device is the same. So ℓ ~ N(μ, Σ) with μ = s X m and Σ = s² c² X C Xᵀ
-// + μ μᵀ (LatencyPrior). Costs enter in no other way: the price of a solution depends on n and not on how many features
-// there are.
+// + μ μᵀ (LatencyPrior). Costs enter in no other way: the price of a solution depends on n alone.
 //
 // Solution. About latencies ℓ⁰ the logarithm is a line with the slopes S = diag(1 / ℓ⁰), and ε_i has a Gaussian of mean
 // u_i and variance v_i in its place. What is left to explain is then Gaussian:

@@ -135,14 +135,13 @@ std::vector<std::pair<std::size_t, double>> believed_structures(const Structured
 std::vector<PartCost> believed_costs(const StructuredPosterior& posterior) {
   std::vector<PartCost> found;
   for (std::size_t f = 0; f < posterior.model->features().size(); ++f) {
-    const auto index = static_cast<Eigen::Index>(f);
     double weight = 0, sum = 0, square = 0;  // over the components whose structure uses the feature
     for (const Component& component : posterior.components) {
       if (!posterior.model->structures()[component.structure].uses[f]) continue;
-      const double mean = component.costs_ms[index];
+      const double mean = component.costs_ms[f];
       weight += component.weight;
       sum += component.weight * mean;
-      square += component.weight * (mean * mean + component.covariance_ms2(index, index));
+      square += component.weight * (mean * mean + component.covariance_ms2(f, f));
     }
     if (weight < believed) continue;
     const double mean = sum / weight;

@@ -11,9 +11,6 @@
 namespace tenshot::trainer::structured {
 namespace {
 
-using nasbench::StructureModel;
-using nasbench::StructureTable;
-
 constexpr double ridge = 1e-3;
 constexpr double absolute_below = 0.25;     ///< of the median latency: errors of faster networks count as absolute ones
 constexpr double largest_residual = 0.5;    ///< of log latency: a few architectures far off do not decide the structure
@@ -51,10 +48,9 @@ Eigen::VectorXd robust_ridge(const FeatureRows& rows, const Eigen::VectorXd& lat
 }
 
 /// The costs of one device under its best structure, by robust ridge regression on the relative error: residuals are
-/// divided by the fitted latency, and large ones count less (Huber 1964; k = 2 standard deviations, estimated by their
-/// median).
-LibraryEntry fit_entry(const StructureModel& model, const StructureTable& table, const std::string& device,
-                       const std::vector<double>& latency_ms) {
+/// divided by the fitted latency, and large ones count less (Huber 1964; k = 2 deviations, estimated by their median).
+LibraryEntry fit_entry(const nasbench::StructureModel& model, const nasbench::StructureTable& table,
+                       const std::string& device, const std::vector<double>& latency_ms) {
   std::vector<std::size_t> measured;
   std::vector<double> measured_ms;
   for (std::size_t a = 0; a < latency_ms.size(); ++a) {
@@ -86,11 +82,11 @@ LibraryEntry fit_entry(const StructureModel& model, const StructureTable& table,
 
 }  // namespace
 
-StructuredLibrary fit_library(const StructureModel& model, const std::vector<std::string>& devices,
+StructuredLibrary fit_library(const nasbench::StructureModel& model, const std::vector<std::string>& devices,
                               const datasets::LatencyMatrix& latencies) {
   StructuredLibrary library;
   library.model = &model;
-  const StructureTable table = model.table(latencies.architectures);
+  const nasbench::StructureTable table = model.table(latencies.architectures);
   for (std::size_t d = 0; d < devices.size(); ++d) {
     library.entries.push_back(fit_entry(model, table, devices[d], latencies.latency_ms[d]));
   }
@@ -105,7 +101,7 @@ StructuredLibrary library_of(const datasets::Pool& pool) {
 
 std::vector<std::vector<double>> latencies_of_pool(const StructuredLibrary& library, const datasets::Pool& pool,
                                                    const std::vector<nasbench::Architecture>& architectures) {
-  const StructureTable table = library.model->table(architectures);
+  const nasbench::StructureTable table = library.model->table(architectures);
   std::vector<std::vector<double>> latency_ms;
   for (const std::string& id : datasets::device_ids(pool)) {
     const LibraryEntry& entry = entry_of(library, id);

@@ -18,7 +18,6 @@ constexpr double least_noise = 0.005;           ///< of log latency, of a known 
 constexpr double least_share = 0.02;            ///< of a known device's scale: no prediction is below it
 
 using Options = StructuredPosteriorOptions;
-using nasbench::StructureTable;
 
 constexpr double largest_count = 10'000'000, unbounded = 1e300;
 
@@ -81,7 +80,7 @@ StructuredPosterior as_described(const StructuredLibrary& library, const Structu
 }
 
 /// What the residual process says of every architecture of the table: its mean, and the variance that is left of it.
-Eigen::ArrayX2d residuals_of(const StructuredPosterior& posterior, const StructureTable& table) {
+Eigen::ArrayX2d residuals_of(const StructuredPosterior& posterior, const nasbench::StructureTable& table) {
   constexpr Eigen::Index few = 40;  // anchors up to which one architecture at a time is as fast
   constexpr std::size_t block_size = 64;
   std::array<double, 65> likeness_at;  // of signatures that differ in so many bits
@@ -221,12 +220,12 @@ StructuredPosterior known_posterior(const StructuredLibrary& library, const std:
   return posterior;
 }
 
-LogLatency predict(const StructuredPosterior& posterior, const StructureTable& table) {
+LogLatency predict(const StructuredPosterior& posterior, const nasbench::StructureTable& table) {
   // Sums over components, weight · (log latency, its square + variance), of architectures and of one structure's rows.
   Eigen::ArrayX2d sums = Eigen::ArrayX2d::Zero(table.size, 2), moments;
   double noise_variance = 0;
   for (std::size_t s = 0; s < table.structures.size(); ++s) {
-    const StructureTable::Column& column = table.structures[s];
+    const nasbench::StructureTable::Column& column = table.structures[s];
     std::vector<bool> asked;  // empty while no component has the structure
     for (const Component& component : posterior.components) {
       if (component.structure != s) continue;

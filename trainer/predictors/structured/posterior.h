@@ -17,8 +17,7 @@
 
 namespace tenshot::trainer::structured {
 
-/// What adaptation assumes and no measurement tells it. Each option is explained where it is declared
-/// (posterior.cpp).
+/// What adaptation assumes and no measurement tells it; posterior.cpp, which declares the options, explains them.
 struct StructuredPosteriorOptions : MixtureOptions {
   StructuredPosteriorOptions() { residual_share = 0.7; }
 
@@ -106,8 +105,7 @@ StructuredLibrary get_library(const Archive& archive, const nasbench::StructureM
 void put_posterior(Archive& archive, const StructuredPosterior& posterior);
 StructuredPosterior get_posterior(const Archive& archive, const nasbench::StructureModel& model);
 
-/// What a pool teaches about descriptors. Nothing is written of a prior that is not trained, and such a one is read
-/// where nothing is.
+/// What a pool teaches about descriptors. An untrained prior is not written, and is read where nothing is.
 void put_descriptor_prior(Archive& archive, const DescriptorPrior& prior);
 DescriptorPrior get_descriptor_prior(const Archive& archive, const nasbench::StructureModel& model);
 

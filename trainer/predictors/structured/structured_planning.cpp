@@ -13,7 +13,6 @@ namespace tenshot::trainer::structured {
 namespace {
 
 using nasbench::StructureTable;
-using sampling::CovarianceBlock;
 using sampling::LatencyCovariance;
 
 /// Pools are larger than what planning needs to see: beyond this many entries, evenly spaced ones speak for all.
@@ -75,7 +74,7 @@ LatencyCovariance covariance_of(const StructureTable& table, const std::vector<C
   std::vector<double> weights;
   for (const auto& [structure, own] : by_structure) {
     const StructureTable::Column& column = table.structures[structure];
-    CovarianceBlock& block = covariance.blocks.emplace_back();
+    sampling::CovarianceBlock& block = covariance.blocks.emplace_back();
     block.columns = own.size() * table.feature_count;
     block.factor.resize(column.rows * block.columns);
     block.row_of = column.row_of;
@@ -103,7 +102,7 @@ LatencyCovariance covariance_of(const StructureTable& table, const std::vector<C
   const Eigen::VectorXf mean = latencies * weight;
   latencies.colwise() -= mean;
   latencies *= weight.cwiseSqrt().asDiagonal();
-  CovarianceBlock& between = covariance.blocks.emplace_back();
+  sampling::CovarianceBlock& between = covariance.blocks.emplace_back();
   between.columns = components.size();
   between.factor.resize(static_cast<std::size_t>(latencies.size()));
   Eigen::Map<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(

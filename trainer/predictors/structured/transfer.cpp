@@ -13,8 +13,6 @@
 namespace tenshot::trainer {
 namespace {
 
-using structured::LibraryEntry;
-
 /// A device of the pool, and the line from its latencies to those of the new one.
 struct Proxy {
   std::size_t entry = 0;
@@ -57,12 +55,11 @@ class Transfer : public PoolModel {
     const Proxy& best = *std::max_element(proxies.begin(), proxies.end(), [](const Proxy& a, const Proxy& b) {
       return a.spearman != b.spearman ? a.spearman < b.spearman : a.log_rms > b.log_rms;
     });
-    const LibraryEntry& entry = library_.entries[best.entry];
+    const structured::LibraryEntry& entry = library_.entries[best.entry];
     nlohmann::json card = predictor_card(*this, set, options.seed);
     card["proxy"] = {{"device", entry.device}, {"base_ms", best.base_ms}, {"slope", best.slope}};
     put_explanation(card, get_quantity(card), {{"Ranks architectures as " + entry.device + " of the pool does"}});
-    // The line through the proxy's costs as one certain component. No process of residuals: one anchor that weighs
-    // nothing.
+    // The line through the proxy's costs as one certain component. No residuals: one anchor that weighs nothing.
     const nasbench::StructureTable table = library_.model->table({set.architectures.front()});
     structured::StructuredPosterior posterior =
         structured::without_components(library_, smallest_prediction_ms(set), {table.signatures[0]});

@@ -51,14 +51,15 @@ TEST_F(JoinedMeasurements, SayHowFarTheyAgreeAndHowFarBoardsDiffer) {
                                             table("c.csv", {{7, 9}, {8, 18}, {9, 5}})},
                                            space(), Quantity::latency);
   const std::vector<std::string> remarks = joined.remarks(Quantity::latency);
-  ASSERT_EQ(remarks.size(), 3u);
-  EXPECT_EQ(remarks[0].find("Warning: rounds of one board contradict each other"), 0u);
-  EXPECT_EQ(remarks[1],
+  ASSERT_EQ(joined.measured.doubts.size(), 1u);
+  EXPECT_EQ(joined.measured.doubts[0].find("rounds of one board contradict each other, typically by 22 %"), 0u);
+  ASSERT_EQ(remarks.size(), 2u);
+  EXPECT_EQ(remarks[0],
             "2 networks were measured more than once, and the median of each counts: they agree within 22 % typically "
             "and 22 % at worst (" +
                 space().format(space().at(7)) + ": 10, 11, 9 ms)");
   const std::string folder = folder_.path().string();
-  EXPECT_EQ(remarks[2], "over the networks that they share, compared with the median: " + folder +
+  EXPECT_EQ(remarks[1], "over the networks that they share, compared with the median: " + folder +
                             "/a.csv is typical, " + folder + "/b.csv is 10 % slower, " + folder +
                             "/c.csv is 10 % faster");
 }
@@ -170,19 +171,19 @@ TEST_F(JoinedMeasurements, OfTablesAreOfAFleetWhereOneSaysSo) {
 TEST_F(JoinedMeasurements, OfOtherSettingsAreRefusedOrDoubted) {
   const MeasuredKit a, b;
   const auto joined = [&] { return read_joined({a.path(), b.path()}, space(), Quantity::latency); };
-  EXPECT_TRUE(joined().doubts.empty());
+  EXPECT_TRUE(joined().measured.doubts.empty());
   const std::size_t left_out = joined().measured.left_out();
   b.put("before.txt", "machine=aarch64\npower_mode=15W\n");
-  ASSERT_EQ(joined().doubts.size(), 1u);
+  ASSERT_EQ(joined().measured.doubts.size(), 1u);
   EXPECT_EQ(
-      joined().doubts[0].find(b.path().string() + ": its power mode is '15W', that of the sources before it 'MAXN'"),
+      joined().measured.doubts[0].find(b.path().string() + ": its power mode is '15W', that of the sources before it 'MAXN'"),
       0u)
-      << joined().doubts[0];
-  EXPECT_EQ(joined().remarks(Quantity::latency).front(), "Warning: " + joined().doubts[0]);
+      << joined().measured.doubts[0];
+  EXPECT_EQ(joined().warnings().front(), joined().measured.doubts[0]);
   EXPECT_EQ(joined().measured.left_out(), left_out + 1) << "which --strict refuses";
   b.put("before.txt", "machine=aarch64\npower_mode=MAXN\n");
   b.put("kit.txt", "kit=" + b.manifest.id + "\nbackend=trtexec\nprecision=fp32\nthreads=1\n");
-  EXPECT_EQ(joined().doubts.size(), 1u) << "another runtime";
+  EXPECT_EQ(joined().measured.doubts.size(), 1u) << "another runtime";
   for (const char* settings : {"precision=fp16\nthreads=1\n", "precision=fp32\nthreads=4\n",
                                "precision=fp32\nthreads=1\noptimization=basic\n"}) {
     b.put("kit.txt", "kit=" + b.manifest.id + "\nbackend=custom\n" + settings);
@@ -190,7 +191,7 @@ TEST_F(JoinedMeasurements, OfOtherSettingsAreRefusedOrDoubted) {
     EXPECT_EQ(message.find(b.path().string() + ": its precision is '"), 0u) << settings << message;
   }
   b.put("kit.txt", "kit=" + b.manifest.id + "\nbackend=unknown\n");  // as of what was imported from a CSV
-  EXPECT_EQ(joined().doubts.size(), 0u);
+  EXPECT_EQ(joined().measured.doubts.size(), 0u);
 }
 
 TEST_F(JoinedMeasurements, OfRoundsThatContradictEachOtherAreDoubted) {
@@ -199,9 +200,9 @@ TEST_F(JoinedMeasurements, OfRoundsThatContradictEachOtherAreDoubted) {
         {table("a.csv", {{7, 10}, {8, 20}, {9, 5}}), table("b.csv", {{7, 10 * factor}, {8, 20 * factor}, {9, 5.1}})},
         space(), Quantity::latency);
   };
-  EXPECT_TRUE(joined(1.1).doubts.empty());
+  EXPECT_TRUE(joined(1.1).measured.doubts.empty());
   EXPECT_EQ(joined(1.1).measured.left_out(), 0u);
-  EXPECT_EQ(joined(1.6).doubts.size(), 1u);
+  EXPECT_EQ(joined(1.6).measured.doubts.size(), 1u);
   EXPECT_EQ(joined(1.6).measured.left_out(), 1u);
 }
 

@@ -57,7 +57,9 @@ TEST(MeasuredSource, RefusesPredictionsAndTablesOfNothing) {
   EXPECT_NE(reading("architecture,latency_ms\nnonsense,2\n"), "");
   EXPECT_NE(reading(""), "");
   EXPECT_EQ(message_of([&] { read_measured(folder.path(), space(), Quantity::latency); }),
-            folder.path().string() + ": is a folder, and no kit: it has no manifest.json");
+            folder.path().string() +
+                ": is the folder of neither a kit (manifest.json) nor a device-runtime (device.json); give "
+                "one of these");
 }
 
 }  // namespace

@@ -60,6 +60,18 @@ TEST(WideTable, ReadsTheDevicesAskedForInThatOrder) {
   EXPECT_EQ(latencies_of(pool.devices[0]), (std::vector<double>{3, 6, 9, 12}));
 }
 
+TEST(WideTable, TakesNothingBesideTheMeasurementsForADevice) {
+  const std::string table = "architecture,board,stddev_ms,runs,sentinel_ms\n" + text_of(0) + ",1,0.1,20,3\n";
+  EXPECT_EQ(ids_of(parse(table)), (std::vector<std::string>{"board"}));
+}
+
+TEST(WideTable, ReadsMicrosecondsWhereThatIsSaid) {
+  WideTableOptions options;
+  options.unit_ms = milliseconds_of("us");
+  EXPECT_EQ(latencies_of(parse("architecture,board_us\n" + text_of(0) + ",2\n", options).devices[0]),
+            (std::vector<double>{2e-3}));
+}
+
 TEST(WideTable, IgnoresAnUnnamedColumn) {
   EXPECT_EQ(ids_of(parse(",architecture,a\n0," + text_of(0) + ",1\n")), (std::vector<std::string>{"a"}));
 }
@@ -131,7 +143,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadTable{"", {}, {}, "is empty"},
         BadTable{"arch,a\nx,1\n", {}, {}, "no column 'architecture'; found 'arch', 'a'"},
         BadTable{"architecture,index\n", {}, {}, "no column of latencies"},
-        BadTable{"architecture;a\n", {}, {}, "found 'architecture;a'"},
+        BadTable{"architecture;a\n", {}, {}, "columns are separated by ';'; save the table with commas"},
+        BadTable{"architecture\ta\n", {}, {}, "columns are separated by tabs"},
+        BadTable{
+            "architecture,energy_mj\n", {}, {}, "'energy_mj' is of energy, asked for latency; say --quantity energy"},
+        BadTable{"architecture,board_us\n", {}, {}, "'board_us' seems to hold microseconds; say --unit us"},
         BadTable{"architecture,a,b,a\n", {}, {}, "column 'a' twice"},
         BadTable{"architecture,a,../evil\n", {}, {}, "column '../evil' cannot name a device-runtime"},
         BadTable{"architecture,Titan RTX\n", {}, {}, "column 'Titan RTX' cannot name"},

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "datasets/tables/network_sources.h"
+#include "datasets/tables/measurements.h"
 #include "datasets/tables/operator_latencies.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/graph/network_builder.h"
@@ -187,6 +187,31 @@ TEST(NetworkSources, FolderOfOnnxFiles_NamesThemAsTheFiles) {
   EXPECT_EQ(format(nasbench::networks().operator_list(identities[0]).at(0)),
             "convolution 3x3 1x3x8x8 -> 1x4x8x8 float32");
   EXPECT_EQ(read_networks(folder.path() / "first-net.onnx"), (std::vector<Architecture>{identities[0]}));
+}
+
+TEST(NetworkSources, FilesOfOneStem_GoByTheirPaths) {
+  const TemporaryFolder folder;
+  const std::string first = (folder.path() / "stem.onnx").string(), other = (folder.path() / "alone.onnx").string();
+  const std::string second = (folder.path() / "v2" / "stem.onnx").string();
+  write_file_atomically(first, tiny_onnx(4));
+  write_file_atomically(second, tiny_onnx(5));
+  write_file_atomically(other, tiny_onnx(6));
+  std::vector<std::string> names;
+  for (const Architecture& read : architectures_or_files({first, other, second}, nasbench::networks(), {}, nullptr)) {
+    names.push_back(nasbench::networks().format(read));
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{first, "alone", second}));
+}
+
+TEST(NetworkSources, TablesMayCallANetworkByItsFile) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "called-by-file.onnx", tiny_onnx(4));
+  const auto identities = read_networks(folder.path());
+  const Measurements read = parse_measurements("architecture,latency_ms\nmodels/called-by-file.onnx,2\nnobody.onnx,3\n",
+                                               "m.csv", nasbench::networks(), Quantity::latency);
+  ASSERT_EQ(read.rows.size(), 1U);
+  EXPECT_EQ(read.rows[0].architecture, identities.at(0));
+  EXPECT_EQ(read.findings.total(), 1U);
 }
 
 TEST(NetworkSources, FilesOfAllFormats_AreReadFromAFolder) {

@@ -248,6 +248,12 @@ TEST(OnnxReader, AShapeForSeveralNetworksLeavesThoseThatFixTheirInputAsTheyAre) 
   expect_refusal(small_model(), {"the file fixes it at 8"}, options);
   options.inputs_of_several = std::make_shared<std::set<std::string>>();
   EXPECT_EQ(lines(read(small_model(), options)), lines(read(small_model())));
+  auto of_any_batch = small_model();
+  auto& shape = *of_any_batch.proto().mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type();
+  shape.mutable_shape()->mutable_dim(0)->set_dim_param("batch");
+  EXPECT_EQ(lines(read(of_any_batch, options)), lines(read(small_model()))) << "a batch alone leaves no size open";
+  options.shapes["input"] = {2, 3, 8, 8};
+  EXPECT_EQ(tensor_type(read(of_any_batch, options), read(of_any_batch, options).outputs.at(0)).shape.front(), 2);
 }
 
 }  // namespace

@@ -64,6 +64,10 @@ TEST(Networks, AName_MeansWhatTheUserNamedLastBeforeWhatFilesCarry) {
   EXPECT_EQ(networks().parse("meant"), own);
   add_network(named(1), NamedBy::file);  // a file that is read later changes nothing of that
   EXPECT_EQ(networks().parse("meant"), own);
+  EXPECT_EQ(network_of_files("meant"), carried) << "what a kit measured is what the kit says";
+  add_network(named_network("of-a-user", {convolution(3, 4, 7)}, "a"), NamedBy::user);
+  EXPECT_EQ(network_of_files("of-a-user"), networks().parse("of-a-user"));
+  EXPECT_THROW(network_of_files("of-nobody"), InputError);
   EXPECT_EQ(add_network(named(3), NamedBy::user), later);
   EXPECT_EQ(networks().parse("meant"), later);
 }

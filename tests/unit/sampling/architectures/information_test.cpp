@@ -153,6 +153,11 @@ TEST(ExpectedVariance, OfOneArchitectureFollowsTheGaussianRule) {
   EXPECT_NEAR(variance[1], 0.09 * 0.0025 / 0.0925, 1e-6);
 }
 
+TEST(ExpectedVariance, OfASingleArchitectureThatNothingTellsDoesNotStandForAll) {
+  const auto variance = expected_variance(independent({0.3F, 0.3F, 5}), {2}, all_candidates());
+  EXPECT_NEAR(variance[1], variance[0], 1e-6);
+}
+
 TEST(ExpectedVariance, NeverGrows) {
   Rng rng(5);
   const auto covariance = random_covariance(100, 10, rng);
