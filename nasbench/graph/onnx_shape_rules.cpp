@@ -177,11 +177,9 @@ OnnxTypes causal_convolution(const OnnxNode& node) {
 /// Elements, or slices along an axis, where a constant says which.
 OnnxTypes compress(const OnnxNode& node) {
   if (!node.known(1)) return std::nullopt;
-  const std::vector<std::int64_t> chosen = node.whole_numbers(1);
-  const std::int64_t count = std::count_if(chosen.begin(), chosen.end(), [](std::int64_t truth) { return truth != 0; });
-  Shape shape = node.shape();
-  if (node.attribute("axis") == nullptr) shape = {1};
-  shape[node.axis("axis", 0, shape.size())] = count;
+  const std::vector<std::int64_t> taken = node.whole_numbers(1);
+  Shape shape = node.attribute("axis") == nullptr ? Shape{1} : node.shape();
+  shape[node.axis("axis", 0, shape.size())] = std::count_if(taken.begin(), taken.end(), [](auto t) { return t != 0; });
   return one_type(node.element(), shape);
 }
 
