@@ -46,7 +46,6 @@ std::int64_t weight_count(const OperatorSpecification& s) {
 
 std::string format(const Shape& shape) {
   std::vector<std::string> dimensions;
-  dimensions.reserve(shape.size());
   for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
   return dimensions.empty() ? "scalar" : joined(dimensions, "x");
 }
@@ -153,7 +152,6 @@ std::string format(const OperatorSpecification& s) {
   if (s.groups != 1) text += " groups " + std::to_string(s.groups);
   if (s.bias) text += " bias";
   std::vector<std::string> inputs;
-  inputs.reserve(s.inputs.size());
   for (const Shape& input : s.inputs) inputs.push_back(format(input));
   text += " " + joined(inputs, " ") + " -> " + format(s.output);
   for (const Shape& constant : s.constants) text += " constant " + format(constant);
