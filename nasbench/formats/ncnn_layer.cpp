@@ -203,7 +203,19 @@ void LayerReader::give_opaque(const std::string& function, Shape output, std::ve
 
 void LayerReader::give_constant(Shape shape) {
   require_tensor_size(shape);
-  given_.push_back({{}, std::move(shape), true});
+  given_.push_back({{}, std::move(shape), true, inputs_.empty() ? file_.outputs.at(0) : inputs_[0].origin});
+}
+
+void LayerReader::trace_parameters(NetworkNode& node) {
+  const std::int64_t all = parameter_count(node.operation);
+  std::int64_t own = all;
+  for (Blob& blob : inputs_) {
+    const std::int64_t count = element_count(blob.shape);
+    if (blob.origin.empty() || count > own) continue;
+    node.stored.push_back({std::exchange(blob.origin, {}), count});
+    own -= count;
+  }
+  if (own > 0 && own < all) node.stored.push_back({"parameters of " + node.name, own});
 }
 
 void LayerReader::give_activated(const Source& source) { give(activated(*this, source, whole(9, 0), numbers(10))); }

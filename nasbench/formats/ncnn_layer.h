@@ -41,6 +41,7 @@ struct Blob {
   Source source;
   Shape shape;
   bool constant = false;  ///< of MemoryData: it has no source
+  std::string origin;     ///< of a constant: the blob that the file stores it as
 };
 
 /// The extent of a blob that ncnn calls by this letter: w, h, d or c; 1 where it has no such dimension.
@@ -75,6 +76,9 @@ class LayerReader {
   std::size_t outputs() const { return file_.outputs.size(); }
   bool is_constant(std::size_t i) const { return input(i).constant; }
   const Shape& shape(std::size_t i = 0) const { return input(i).shape; }
+  /// Notes which of `node`'s parameters are the layer's constant inputs, each of them at one node: other layers may
+  /// read them too.
+  void trace_parameters(NetworkNode& node);
   /// Throws FormatError where the input is a constant.
   Source source(std::size_t i = 0) const;
 
@@ -89,7 +93,7 @@ class LayerReader {
                    const std::vector<Shape>& more = {});
 
   /// The next output.
-  void give(const Source& source) { given_.push_back({source, builder_.type(source).shape, false}); }
+  void give(const Source& source) { given_.push_back({source, builder_.type(source).shape, false, {}}); }
   /// The next output, computed by what follows as well: 0 nothing, 1 ReLU, 2 leaky, 3 clip, 4 sigmoid, 5 Mish, 6 hard
   /// swish, 7 GELU. Parameter 9 says which, and the array 10 has its numbers.
   void give_activated(const Source& source);

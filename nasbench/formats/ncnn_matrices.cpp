@@ -44,6 +44,13 @@ static Source weighed(LayerReader& layer, const Source& x, std::int64_t inner, s
   return layer.builder().linear(layer.name(), x, units, bias);
 }
 
+/// A product of the rows of `x` and a constant input, which may be stored by its columns.
+static Source weighed_by(LayerReader& layer, const Source& x, std::size_t input, bool by_column) {
+  const Shape& weights = layer.shape(input);
+  const std::int64_t rows = weights[weights.size() - 2], columns = weights.back();
+  return weighed(layer, x, by_column ? columns : rows, by_column ? rows : columns);
+}
+
 /// A product and what a Gemm adds to it: a constant of which parameter 10 says whether it is one number, one for each
 /// row (1 and 2), a matrix or one for each column; or the input behind the factors, where there is one.
 static Source with_third(LayerReader& layer, const Source& product, std::size_t third) {
@@ -81,6 +88,10 @@ void gemm(LayerReader& layer) {
     result = weighed(layer, factor(layer, 0, transposed_a), k, n, bias);
   } else if (weighs) {  // A B = (Bᵀ Aᵀ)ᵀ
     result = swapped(layer, weighed(layer, factor(layer, 0, !transposed_b), k, m, bias));
+  } else if (layer.is_constant(1)) {
+    result = weighed_by(layer, factor(layer, 0, transposed_a), 1, transposed_b);
+  } else if (layer.is_constant(0)) {
+    result = swapped(layer, weighed_by(layer, factor(layer, 1, !transposed_b), 0, !transposed_a));
   } else {
     const Source a = factor(layer, 0, transposed_a), b = factor(layer, 1, transposed_b);
     result = layer.builder().matrix_product(layer.name(), a, b);
@@ -116,8 +127,7 @@ void matrix_product(LayerReader& layer) {
   }
   if (layer.is_constant(1)) {
     if (column) return give_without(layer, weighed(layer, layer.source(), right[1], 1), false, true);
-    return layer.give(weighed(layer, layer.source(), right[right.size() - (transposed ? 1 : 2)],
-                              right[right.size() - (transposed ? 2 : 1)]));
+    return layer.give(weighed_by(layer, layer.source(), 1, transposed));
   }
   Source a = layer.source(0), b = column ? layer.source(1) : factor(layer, 1, transposed);
   if (row) a = layer.builder().reshape(layer.name() + "_row", a, {1, 1, left[1]});

@@ -134,9 +134,12 @@ class NcnnReader {
       NetworkNode& node = builder_.edit().nodes[i];
       for (const TensorType& output : node.outputs) require_tensor_size(output.shape);
       require_countable(node.operation);
-      const std::int64_t key = file.type == "Gemm" || file.type == "MultiHeadAttention" ? 18 : 8;
+      layer.trace_parameters(node);
+      const bool embeds = file.type == "Embed";
+      const std::int64_t key = embeds || file.type == "Gemm" || file.type == "MultiHeadAttention" ? 18 : 8;
       const bool weighs = node.operation.kind != OperatorKind::add && parameter_count(node.operation) > 0;
-      const int scales = weighs ? layer.whole(key, 0) : 0;           // of int8, or fewer bits
+      const int number = weighs ? layer.whole(key, 0) : 0;           // of int8, or fewer bits
+      const int scales = embeds && number != 0 ? 800 : number;       // a table of bytes gives floats
       if (scales >= 400) node.operation.weight_bits = scales / 100;  // it multiplies floats
       if (scales != 0 && scales < 400) node.operation.type = ElementType::int8;
     }

@@ -29,7 +29,7 @@ constexpr int tensor_shape = 0, tensor_type = 1, tensor_buffer = 2, tensor_name 
 constexpr int buffer_data = 0, buffer_offset = 1, buffer_size = 2;
 constexpr int code_old = 0, code_custom = 1, code_builtin = 3;
 constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, operator_options = 4,
-              operator_options_2 = 12;
+              operator_custom_options = 5, operator_options_2 = 12;
 }  // namespace field
 
 /// The element type of a TensorType, in the schema's order: float32, float16, int32, uint8, int64, string, bool, int16,
@@ -213,12 +213,9 @@ class Reader {
       const FlatTable from = graph.element(operators, i);
       const auto code = from.number<std::uint32_t>(field::operator_code);
       if (code >= codes_.size()) reject({"damaged: operator ", i, " has no kind"});
-      TfliteOperator op = {codes_[code].code,
-                           codes_[code].custom,
-                           tensors_of(from, field::operator_inputs, places, -1),
-                           tensors_of(from, field::operator_outputs, places),
-                           from.table(field::operator_options),
-                           {}};
+      TfliteOperator op = {codes_[code].code, codes_[code].custom, tensors_of(from, field::operator_inputs, places, -1),
+                           tensors_of(from, field::operator_outputs, places), from.table(field::operator_options)};
+      if (op.code == tflite::code::custom) op.custom_bytes = from.vector(field::operator_custom_options, 1).length;
       const auto body = [&](int option) {
         const std::optional<FlatTable> options =
             op.code == composite ? from.table(field::operator_options_2) : op.options;

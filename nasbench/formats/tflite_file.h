@@ -34,6 +34,7 @@ struct TfliteOperator {
   /// The operators of an If's branches: numbers `branches[0]` to before `branches[1]`, and from there to before
   /// `branches[2]`. The If's inputs are an output of each, of which a condition chooses one.
   std::array<std::size_t, 3> branches = {};
+  std::uint64_t custom_bytes = 0;  ///< of a custom operator's options, which may hold a compiled network
 };
 
 struct TfliteFile {

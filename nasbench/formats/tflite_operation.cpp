@@ -87,7 +87,7 @@ std::int64_t image_axis(std::int64_t axis) { return axis == 0 ? 0 : axis == 3 ? 
 std::string Operation::type() const {
   if (const Rule* rule = rule_of(op_.code, op_.custom)) return rule->name;
   if (op_.code != code::custom) return "tflite." + std::to_string(op_.code);
-  return op_.custom.empty() ? "custom" : op_.custom;
+  return "tflite." + (op_.custom.empty() ? "custom" : op_.custom);
 }
 
 int Operation::whole(int option, int otherwise) const {

@@ -45,7 +45,7 @@ class Operation {
 
   const std::string& name() const { return name_; }
   std::int32_t code() const { return op_.code; }
-  /// What an opaque operator is called: ONNX's name, or the custom operator's own.
+  /// What an opaque operator is called: ONNX's name, or that of the file behind "tflite.".
   std::string type() const;
   NetworkBuilder& builder() { return builder_; }
 

@@ -54,12 +54,19 @@ class TfliteReader {
   }
 
   /// Says what a node computes in and gives, which tensors its weights are (a kind that implies them may have a bias of
-  /// integers), and the bits of the largest.
+  /// integers) beside what a custom operator's options hold, and the bits of the largest.
   void set_types(const TfliteOperator& op, const Operation& operation, const std::vector<const Value*>& inputs,
                  NetworkNode& node) const {
     node.operation.type = computing_type(op);
     if (node.outputs.size() == 1) node.outputs.front().type = tensor(op.outputs.front()).type;
     std::int64_t most = 0;
+    constexpr std::uint64_t longest_options = 1024;
+    if (op.custom_bytes > longest_options) {  // a compiled network: bytes, and no parameters
+      most = static_cast<std::int64_t>(op.custom_bytes);
+      node.operation.constants.push_back({most});
+      node.operation.weight_bits = 8;
+      node.stored.push_back({"", most});
+    }
     for (std::size_t i = 0; i < inputs.size() && parameter_count(node.operation) > 0; ++i) {
       const bool trained = operation.is_trained(i);
       const bool bias = i > 0 && operation.is_constant(i) && node.operation.constants.empty();

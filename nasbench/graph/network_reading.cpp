@@ -69,9 +69,11 @@ bool computes_less(const Network& network, std::size_t first, std::size_t middle
   return later < earlier || (later == earlier && end - middle < middle - first);
 }
 
-std::string remark_on_branches(const std::string& kind, const std::string& name) {
-  return "the condition of " + kind + " '" + excerpt(name) +
-         "' depends on the data: the branch that computes more is counted";
+std::string remark_on_branches(const std::string& kind, const std::string& name, const std::string& fault) {
+  return "the condition of " + kind + " '" + excerpt(name) + "' depends on the data: " +
+         (fault.empty()
+              ? "the branch that computes more is counted"
+              : "one branch is counted, as the other cannot be read for inputs of these sizes (" + fault + ")");
 }
 
 std::string remark_on_open_loop(const std::string& kind, const std::string& name) {

@@ -44,8 +44,9 @@ std::uint64_t open_network_file(std::ifstream& file, const std::filesystem::path
 /// Whether the nodes from `middle` on, a branch of a condition, compute less than those from `first` to before it.
 bool computes_less(const Network& network, std::size_t first, std::size_t middle);
 
-/// What is said of a condition of which the larger branch counts, and of a loop that counts as one iteration.
-std::string remark_on_branches(const std::string& kind, const std::string& name);
+/// What is said of a condition of which the larger branch counts, or one alone where `fault` says why the other cannot
+/// be read; and of a loop that counts as one iteration.
+std::string remark_on_branches(const std::string& kind, const std::string& name, const std::string& fault = "");
 std::string remark_on_open_loop(const std::string& kind, const std::string& name);
 
 /// The network without nodes that no output needs, and with one operator for each group of nodes that stands for one:

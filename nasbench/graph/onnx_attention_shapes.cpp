@@ -90,7 +90,8 @@ OnnxTypes attention_of_heads(const OnnxNode& node) {
     keys[2] = node.shape(6)[2] + (has_room ? 0 : keys[2]);
     values[2] = node.shape(6)[2] + (has_room ? 0 : values[2]);
   }
-  return types_of(node.element(), {{query[0], query[1], heads * values[3]}, keys, values});
+  const Shape scores = {query[0], heads, query[1], keys[2]};
+  return types_of(node.element(), {{query[0], query[1], heads * values[3]}, keys, values, scores});
 }
 
 /// com.microsoft.GroupQueryAttention: several heads of queries share keys and values.
@@ -102,7 +103,8 @@ OnnxTypes grouped_attention(const OnnxNode& node) {
   const std::int64_t before = node.has_ranks({{3, 4}}) ? node.shape(3)[2] : 0;
   const bool has_room = node.type() == "SparseAttention";  // the past is a buffer that the new keys go into
   const Shape present = {query[0], shared, (has_room ? 0 : query[1]) + before, size};
-  return types_of(node.element(), {{query[0], query[1], heads * size}, present, present});
+  const Shape scores = {query[0], heads, query[1], present[2]};
+  return types_of(node.element(), {{query[0], query[1], heads * size}, present, present, scores});
 }
 
 /// com.microsoft.PagedAttention: the tokens of all sequences in a row, and caches in blocks, which it gives again.

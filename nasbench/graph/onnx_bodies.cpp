@@ -1,4 +1,5 @@
 #include <limits>
+#include <tuple>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_folding.h"
@@ -133,7 +134,24 @@ bool OnnxGraphReader::read_body_of(const onnx::NodeProto& node, const OnnxInputs
   return node.op_type() == "Scan" && read_scan(node, inputs);
 }
 
-/// The branch that a constant condition chooses; else the one that computes more, which the other may not exceed.
+/// What a branch gives. Where it cannot be read, nothing, all but the nodes that it added is as before, and `fault` is
+/// why.
+std::optional<OnnxValues> OnnxGraphReader::run_if_readable(const OnnxBody& branch, std::string& fault) {
+  const std::size_t depth = scopes_.depth();
+  const auto before = std::tuple(origin_, network_.remarks, causes_, left_out_, boundary_, left_out_weights_);
+  count_work((network_.remarks.size() + left_out_.size() + boundary_.size() + left_out_weights_.size()) / 16);
+  try {
+    return run(branch, {});
+  } catch (const Error& error) {
+    fault = error.what();
+  }
+  while (scopes_.depth() > depth) scopes_.leave();
+  std::tie(origin_, network_.remarks, causes_, left_out_, boundary_, left_out_weights_) = before;
+  return std::nullopt;
+}
+
+/// The branch that a constant condition chooses; else the one that can be read, as a network has two for inputs of
+/// different sizes; of both the one that computes more, which the other may not exceed.
 void OnnxGraphReader::read_if(const onnx::NodeProto& node, const OnnxValue& condition) {
   if (const std::optional<bool> known = truth(condition)) {
     const OnnxValues results = run(body_of(node, *known ? "then_branch" : "else_branch"), {});
@@ -141,9 +159,12 @@ void OnnxGraphReader::read_if(const onnx::NodeProto& node, const OnnxValue& cond
     return;
   }
   const std::size_t start = network_.nodes.size();
-  OnnxValues others = run(body_of(node, "then_branch"), {});
+  std::string fault;
+  const auto first = run_if_readable(body_of(node, "then_branch"), fault);
   const std::size_t middle = network_.nodes.size();
-  OnnxValues results = run(body_of(node, "else_branch"), {});
+  const OnnxBody& other = body_of(node, "else_branch");
+  const auto second = first ? run_if_readable(other, fault) : run(other, {});
+  OnnxValues others = first ? *first : *second, results = second ? *second : *first;
   if (computes_less(network_, start, middle)) std::swap(results, others);  // what is not read is no part of the network
   for (std::size_t i = 0; i < results.size() && i < others.size(); ++i) {
     if (results[i].shape != others[i].shape || results[i].sequence != nullptr) results[i].depends = true;
@@ -153,7 +174,7 @@ void OnnxGraphReader::read_if(const onnx::NodeProto& node, const OnnxValue& cond
     if (results[i].depends && results[i].source.node >= 0) boundary_.insert(results[i].source);
     set(node, static_cast<int>(i), results[i]);
   }
-  network_.remarks.push_back(remark_on_branches("If", name_of(node)));
+  network_.remarks.push_back(remark_on_branches("If", name_of(node), fault));
 }
 
 /// A loop of known length, its iterations one after the other. A condition that is computed may end it earlier. Where

@@ -281,6 +281,13 @@ void OnnxGraphReader::add_operator(const onnx::NodeProto& node, const OnnxInputs
   NetworkNode added = is_known_domain(node) ? operator_of(node, inputs, outputs) : NetworkNode();
   const bool is_unheard_of = !is_standard(node) && outputs[0].is_declared && !is_known_operator(added.operation);
   if (!is_known_domain(node) || is_unheard_of) added = foreign_operator(node, inputs, outputs);
+  const auto is_rounding_scale = [&](const Source& input) {
+    return input.node >= 0 && input.output == 1 &&
+           network_.nodes[static_cast<std::size_t>(input.node)].operation.name == "DynamicQuantizeLinear";
+  };
+  if (node.op_type() == "Mul" && std::any_of(added.inputs.begin(), added.inputs.end(), is_rounding_scale)) {
+    for (StoredTensor& scale : added.stored) scale.name.clear();  // of weights, and no parameter
+  }
   if (added.operation.kind == OperatorKind::opaque && add_composed(node, inputs, outputs, added)) return;
   if (has_sub_graph(node)) {
     for (const OnnxValue* value : outer_values(node)) {

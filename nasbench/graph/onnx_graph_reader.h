@@ -136,6 +136,7 @@ class OnnxGraphReader {
   // onnx_bodies.cpp: branches, loops, functions
   Read read_body_of, read_function, read_loop, read_scan;
   void read_if(const onnx::NodeProto& node, const OnnxValue& condition);
+  std::optional<OnnxValues> run_if_readable(const OnnxBody& branch, std::string& fault);
   OnnxValues scan(const onnx::NodeProto& node, const OnnxValues& inputs);
   const OnnxBody& body_of(const onnx::NodeProto& node, const char* name);
   const OnnxBody& body_of(OnnxFunction& function, const onnx::NodeProto& call);

@@ -185,7 +185,10 @@ std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64
     own->resize(types.size());
     return std::move(*own);
   }
-  const onnx::OpSchema* schema = schema_of(node, opset);
+  // Runtimes count these operators' axes from behind in every opset, libonnx since opset 11 alone.
+  static const auto with_axis = words_of("ArgMax ArgMin Concat Squeeze Unsqueeze");
+  const bool counts_from_behind = node.domain().empty() && with_axis.count(kind) != 0;
+  const onnx::OpSchema* schema = schema_of(node, std::max<std::int64_t>(opset, counts_from_behind ? 11 : 0));
   if (schema == nullptr || !schema->has_type_and_shape_inference_function()) return types;
   NodeContext context(node, inputs);
   try {

@@ -21,6 +21,8 @@ OnnxTypes skip_norm(const OnnxNode& node) {
   return types_of(node.element(), {node.shape(), statistics, statistics, node.shape()});
 }
 
+OnnxTypes twice_the_type(const OnnxNode& node) { return types_of(node.element(), {node.shape(), node.shape()}); }
+
 /// What libonnx infers for an operator of ONNX's that takes the first so many inputs.
 OnnxTypes as_standard(const OnnxNode& node, const char* type, std::size_t most = SIZE_MAX) {
   OnnxInputs inputs = node.inputs;
@@ -195,6 +197,7 @@ const std::map<std::string, ShapeRule*>& rules() {
        {quantised_recurrence, "DynamicQuantizeLSTM"},
        {rows_of_blocks, "GatherBlockQuantized"},
        {skip_norm, "SkipLayerNormalization SkipSimplifiedLayerNormalization"},
+       {twice_the_type, "SkipGroupNorm"},
        {cropped, "CropAndResize"},
        {halved, "BiasSplitGelu"},
        {packed_attention, "Attention QAttention DecoderMaskedSelfAttention"},
@@ -204,7 +207,7 @@ const std::map<std::string, ShapeRule*>& rules() {
        {linear_attention, "LinearAttention"},
        {gated_delta_net, "GatedDeltaNet"},
        {same_type,
-        "FastGelu QuickGelu BiasGelu Gelu LayerNormalization SimplifiedLayerNormalization GroupNorm SkipGroupNorm "
+        "FastGelu QuickGelu BiasGelu Gelu LayerNormalization SimplifiedLayerNormalization GroupNorm "
         "RotaryEmbedding BiasAdd BiasSoftmax BiasDropout QLinearSigmoid QLinearLeakyRelu QLinearSoftmax Silu Swish "
         "Mish GroupNormalization MoE QMoE Inverse LongformerAttention DecoderAttention BitmaskDropout "
         "BitmaskBiasDropout GatedAdd GatedRMSNorm MRotaryEmbedding QOrderedGelu QOrderedLayerNormalization"}});

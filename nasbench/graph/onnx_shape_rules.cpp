@@ -168,6 +168,21 @@ OnnxTypes one_hot(const OnnxNode& node) {
   return one_type(node.element(2), shape);
 }
 
+/// A depthwise convolution of a sequence, and the last inputs of its window, which the next call has before its own.
+OnnxTypes causal_convolution(const OnnxNode& node) {
+  if (!node.has_ranks({{0, 3}, {1, 3}})) return std::nullopt;
+  return types_of(node.element(), {node.shape(), {node.shape()[0], node.shape()[1], node.shape(1)[2] - 1}});
+}
+
+/// Elements, or slices along an axis, where a constant says which.
+OnnxTypes compress(const OnnxNode& node) {
+  if (!node.known(1)) return std::nullopt;
+  const std::vector<std::int64_t> taken = node.whole_numbers(1);
+  Shape shape = node.attribute("axis") == nullptr ? Shape{1} : node.shape();
+  shape[node.axis("axis", 0, shape.size())] = std::count_if(taken.begin(), taken.end(), [](auto t) { return t != 0; });
+  return one_type(node.element(), shape);
+}
+
 OnnxTypes grid_sample(const OnnxNode& node) {
   const std::size_t rank = node.shape().size();
   if (rank < 3 || !node.has_ranks({{1, rank}})) return std::nullopt;
@@ -210,6 +225,8 @@ const std::map<std::string, ShapeRule*>& rules() {
        {affine_grid, "AffineGrid"},
        {unpooled, "MaxUnpool"},
        {grid_sample, "GridSample"},
+       {causal_convolution, "CausalConvWithState"},
+       {compress, "Compress"},
        {one_hot, "OneHot"},
        {standard_attention, "Attention"},
        {linear_attention, "LinearAttention"},

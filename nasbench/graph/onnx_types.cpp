@@ -161,6 +161,8 @@ void OnnxGraphReader::read_outputs() {
     for (const OnnxValue* tensor : tensors) {
       if (!tensor->constant && !tensor->depends) network_.outputs.push_back(tensor->source);
     }
+    if (found->constant)
+      network_.remarks.push_back("output '" + output.name() + "' is a constant: nothing computes it");
   }
   if (!causes_.empty()) remark_on_what_is_left_out();
   remark_on_outputs();

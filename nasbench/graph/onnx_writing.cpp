@@ -29,11 +29,9 @@ onnx::NodeProto& add_window(onnx::NodeProto& node, const NetworkNode& from) {
   const std::size_t rank = s.inputs[0].size();
   add_integers(node, "kernel_shape", pair(s.kernel, rank));
   add_integers(node, "strides", pair(s.stride, rank));
-  if (rank == 3) {
-    add_integers(node, "pads", {padding.left, padding.right});
-  } else {
-    add_integers(node, "pads", {padding.top, padding.left, padding.bottom, padding.right});
-  }
+  std::vector<std::int64_t> pads = {padding.left, padding.right};
+  if (rank != 3) pads = {padding.top, padding.left, padding.bottom, padding.right};
+  add_integers(node, "pads", pads);
   if (s.dilation != Extent{}) add_integers(node, "dilations", pair(s.dilation, rank));
   return node;
 }

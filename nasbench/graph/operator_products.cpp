@@ -209,7 +209,7 @@ using Count = std::int64_t (*)(const Specification&);
 
 const std::map<std::string, Count>& counts() {
   static const std::map<std::string, Count> table = by_name<Count>(
-      {{of_convolution, "Conv ConvInteger QLinearConv FusedConv NhwcConv NhwcFusedConv DeformConv"},
+      {{of_convolution, "Conv ConvInteger QLinearConv FusedConv NhwcConv NhwcFusedConv DeformConv CausalConvWithState"},
        {of_transposed_convolution, "ConvTranspose"},
        {of_recurrence, "LSTM GRU RNN SVDF DynamicQuantizeLSTM"},
        {of_product, "MatMul MatMulInteger QLinearMatMul MatMulIntegerToFloat DynamicQuantizeMatMul CDist"},
@@ -236,7 +236,8 @@ bool multiplies_nothing(const std::string& name) {
       "EmbedLayerNormalization QEmbedLayerNormalization GroupNorm SkipGroupNorm BiasGelu FastGelu BiasAdd "
       "BiasSoftmax BiasDropout RotaryEmbedding QLinearWhere QLinearReduceMean QuantizeLinear DequantizeLinear "
       "SequenceConstruct ReverseSequence TensorScatter Equal BiasSplitGelu TorchEmbedding RelativePositionBias "
-      "GatedRMSNorm MRotaryEmbedding QOrderedLayerNormalization BitmaskBiasDropout ComplexMul ComplexMulConj");
+      "GatedRMSNorm MRotaryEmbedding QOrderedLayerNormalization BitmaskBiasDropout ComplexMul ComplexMulConj "
+      "tflite.TFLite_Detection_PostProcess");
   return types.count(name) != 0;
 }
 

@@ -7,22 +7,18 @@
 #include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
 
-constexpr std::array<std::string_view, 24> kind_names = {"convolution", "transposed_convolution",
-                                                         "linear",      "matrix_product",
-                                                         "max_pool",    "average_pool",
-                                                         "global_pool", "activation",
-                                                         "add",         "multiply",
-                                                         "elementwise", "concatenate",
-                                                         "split",       "shuffle",
-                                                         "pad",         "resize",
-                                                         "reshape",     "transpose",
-                                                         "batch_norm",  "layer_norm",
-                                                         "group_norm",  "softmax",
-                                                         "reduce",      "opaque"};
+const std::vector<std::string>& kind_names() {
+  static const auto names = words_of<std::vector<std::string>>(
+      "convolution transposed_convolution linear matrix_product max_pool average_pool global_pool activation add "
+      "multiply elementwise concatenate split shuffle pad resize reshape transpose batch_norm layer_norm group_norm "
+      "softmax reduce opaque");
+  return names;
+}
 
 constexpr std::array<std::string_view, 10> type_names = {"float32", "float16", "bfloat16", "float64", "int8",
                                                          "uint8",   "int32",   "int64",    "boolean", "int16"};
@@ -50,7 +46,6 @@ std::int64_t weight_count(const OperatorSpecification& s) {
 
 std::string format(const Shape& shape) {
   std::vector<std::string> dimensions;
-  dimensions.reserve(shape.size());
   for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
   return dimensions.empty() ? "scalar" : joined(dimensions, "x");
 }
@@ -68,12 +63,13 @@ int byte_size(ElementType type) {
   return sizes[static_cast<std::size_t>(type)];
 }
 
-std::string_view name(OperatorKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
+std::string_view name(OperatorKind kind) { return kind_names()[static_cast<std::size_t>(kind)]; }
 
 OperatorKind operator_kind(std::string_view name) {
-  const auto found = std::find(kind_names.begin(), kind_names.end(), name);
-  if (found != kind_names.end()) return static_cast<OperatorKind>(found - kind_names.begin());
-  throw InputError("there is no kind of operator '" + std::string(name) + "'; there are: " + joined(kind_names));
+  const std::vector<std::string>& names = kind_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<OperatorKind>(found - names.begin());
+  throw InputError("there is no kind of operator '" + std::string(name) + "'; there are: " + joined(names));
 }
 
 bool operator==(const OperatorSpecification& a, const OperatorSpecification& b) { return key(a) == key(b); }
@@ -139,8 +135,11 @@ std::int64_t weight_bytes(const OperatorSpecification& s) {
 
 std::int64_t read_bytes(const OperatorSpecification& s, std::int64_t stored) {
   const auto named = [&s](const char* word) { return s.name.find(word) != std::string::npos; };
-  const bool looks_up = s.kind == OperatorKind::opaque && (named("Gather") || named("Embed"));
-  return looks_up ? std::min(stored, output_bytes(s)) : stored;
+  const bool looks_up = s.kind == OperatorKind::opaque && (named("Gather") || named("Embed")),
+             takes_element = s.kind == OperatorKind::split && s.name == "slice" && !s.inputs.empty() &&
+                             s.output.size() < s.inputs[0].size();
+  const int bits = s.weight_bits > 0 ? s.weight_bits : 8 * byte_size(s.type);
+  return looks_up || takes_element ? std::min(stored, (element_count(s.output) * bits + 7) / 8) : stored;
 }
 
 std::string format(const OperatorSpecification& s) {
@@ -153,7 +152,6 @@ std::string format(const OperatorSpecification& s) {
   if (s.groups != 1) text += " groups " + std::to_string(s.groups);
   if (s.bias) text += " bias";
   std::vector<std::string> inputs;
-  inputs.reserve(s.inputs.size());
   for (const Shape& input : s.inputs) inputs.push_back(format(input));
   text += " " + joined(inputs, " ") + " -> " + format(s.output);
   for (const Shape& constant : s.constants) text += " constant " + format(constant);

@@ -105,8 +105,8 @@ std::int64_t parameter_count(const OperatorSpecification& specification);
 std::int64_t input_bytes(const OperatorSpecification& specification);
 std::int64_t output_bytes(const OperatorSpecification& specification);
 std::int64_t weight_bytes(const OperatorSpecification& specification);
-/// What one inference reads of `stored` bytes of an input or of parameters: no more than it writes where rows of a
-/// table are looked up, as in a word embedding; all of them elsewhere.
+/// What one inference reads of `stored` bytes of an input or of parameters: those of its result where rows of a table
+/// are looked up, as in a word embedding, or an element of a sequence is taken; all of them elsewhere.
 std::int64_t read_bytes(const OperatorSpecification& specification, std::int64_t stored);
 
 /// One line, the same for equal specifications: "convolution 3x3 stride 2 groups 32 1x32x112x112 -> 1x32x56x56

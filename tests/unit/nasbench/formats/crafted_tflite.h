@@ -183,9 +183,9 @@ class TfliteModel {
     return add(name, shape, int32, buffer(std::vector<char>(bytes, '\0')), {});
   }
 
-  /// `options` are fields of its BuiltinOptions.
+  /// `options` are fields of its BuiltinOptions; those of a custom operator are so many bytes.
   void node(int code, const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs,
-            std::map<int, FlatPart::Field> options = {}, const std::string& custom = "") {
+            std::map<int, FlatPart::Field> options = {}, const std::string& custom = "", std::size_t custom_bytes = 0) {
     std::map<int, FlatPart::Field> kind = {{0, little_endian(static_cast<std::int8_t>(code < 127 ? code : 127))},
                                            {3, little_endian(static_cast<std::int32_t>(code))}};
     if (!custom.empty()) kind[1] = flat_text(custom);
@@ -194,6 +194,7 @@ class TfliteModel {
                                      {1, flat_numbers(inputs)},
                                      {2, flat_numbers(outputs)},
                                      {4, flat_table(options)},
+                                     {5, flat_numbers(std::vector<char>(custom_bytes, 'x'))},
                                      {12, flat_table(std::move(options))}}));
   }
 

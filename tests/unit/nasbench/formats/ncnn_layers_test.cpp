@@ -97,6 +97,40 @@ TEST(NcnnLayers, WhatIsMadeOfConstantsAlone_IsAConstant) {
   }
 }
 
+TEST(NcnnLayers, AConstantThatSeveralLayersRead_CountsOnce) {
+  const Network shared = network_of(
+      "0=6 1=8", {"MemoryData m 0 1 m 0=6 1=6", "Split s 1 2 m m1 m2", "MatMul a 2 1 x m1 a", "MatMul b 2 1 a m2 y"});
+  EXPECT_EQ(lines(shared), (Lines{"linear 1x8x6 -> 1x8x6 float32", "linear 1x8x6 -> 1x8x6 float32"}));
+  EXPECT_EQ(parameter_count(shared), 6 * 6);
+  const Network two = network_of("0=6 1=8", {"MemoryData m 0 1 m 0=6 1=6", "MemoryData m 0 1 n 0=6 1=6",
+                                             "MatMul a 2 1 x m a", "MatMul b 2 1 a n y"});
+  EXPECT_EQ(parameter_count(two), 2 * 6 * 6) << "two blobs, whatever their layers are called";
+}
+
+TEST(NcnnLayers, AGemm_TakesAStoredFactorOnEitherSide) {
+  const auto gemm = [](const std::string& factor, const std::string& layer) {
+    return network_of("0=6 1=8", {"MemoryData m 0 1 m " + factor, "Gemm g " + layer});
+  };
+  const Network right = gemm("0=10 1=6", "2 1 x m y"), turned = gemm("0=6 1=10", "2 1 x m y 3=1");
+  EXPECT_EQ(lines(right), Lines{"linear 1x8x6 -> 1x8x10 float32"});
+  EXPECT_EQ(lines(turned), lines(right));
+  const Network left = gemm("0=8 1=5", "2 1 m x y");
+  EXPECT_EQ(tensor_type(left, left.outputs.at(0)).shape, (Shape{1, 5, 6}));
+  EXPECT_EQ(multiply_adds(left), 5 * 6 * 8);
+  EXPECT_EQ(parameter_count(left), 5 * 8);
+  const Network sum =
+      network_of("0=6 1=8", {"MemoryData m 0 1 m 0=10 1=6", "MemoryData c 0 1 c 0=10", "Split s 1 2 c c1 c2",
+                             "Gemm g 3 1 x m c1 g", "BinaryOp b 2 1 g c2 y 0=0"});
+  EXPECT_EQ(parameter_count(sum), 10 * 6 + 10);
+}
+
+TEST(NcnnLayers, RowsOfATableOfBytes_AreReadAsBytes) {
+  const OperatorSpecification rows = network_of("0=8", {"Embed e 1 1 x y 0=32 1=100 18=2"}).nodes.at(0).operation;
+  EXPECT_EQ(weight_bytes(rows), 100 * 32);
+  EXPECT_EQ(read_bytes(rows, weight_bytes(rows)), 8 * 32);
+  EXPECT_EQ(output_bytes(rows), 4 * 8 * 32);
+}
+
 TEST(NcnnLayers, AnEinsum_IsProductsOfMatrices) {
   const Network computed =
       network_of("0=6 1=8 2=4", {"Input w 0 1 w 0=5 1=6 2=4", "Einsum e 2 1 x w y " + equation("ijk,ikl->ijl")});

@@ -138,7 +138,8 @@ TEST(TfliteOpenSizes, ThatNobodyCanSay_AreRefusedByTheOperator) {
   const int output = model.open("output", {1, -1, -1, 2});
   model.node(32, {model.image}, {output}, {}, "Mystery");
   const std::string message = refusal_of("model.tflite", [&] { model.read({output}, {1, 8, 10, 4}); });
-  EXPECT_NE(message.find("we cannot say it for Mystery; convert the network with a fixed size"), std::string::npos)
+  EXPECT_NE(message.find("we cannot say it for tflite.Mystery; convert the network with a fixed size"),
+            std::string::npos)
       << message;
 }
 

@@ -157,6 +157,29 @@ TEST(TfliteProducts, LayersWithGates_CountTheirProducts) {
       << "coupled gates and a projection";
 }
 
+TEST(TfliteProducts, ACompiledNetworkInACustomOperator_IsNamedWithItsBytes) {
+  for (const std::size_t bytes : {std::size_t{5000}, std::size_t{100}}) {
+    Model model;
+    const int x = model.tensor("x", {1, 8, 8, 3}), y = model.tensor("y", {1, 10});
+    model.node(32, {x}, {y}, {}, "edgetpu-custom-op", bytes);
+    const Network network = read_tflite_bytes(model.bytes({x}, {y}));
+    const std::string said = bytes == 5000 ? "they hold 100 % of the bytes of all weights, 5000 of 5000"
+                                           : "the file shows no weights of theirs";
+    ASSERT_EQ(network.remarks.size(), 1U) << bytes;
+    EXPECT_NE(network.remarks[0].find("tflite.edgetpu-custom-op; " + said), std::string::npos) << network.remarks[0];
+    EXPECT_EQ(parameter_count(network), 0) << bytes;
+  }
+}
+
+TEST(TfliteProducts, RowsOfATableOfBytes_AreReadAsBytes) {
+  Model model;
+  const int x = model.tensor("x", {8}, Model::int32), y = model.tensor("y", {8, 32});
+  model.node(7, {x, model.weights("table", {100, 32}, Model::int8)}, {y});
+  const OperatorSpecification rows = read_tflite_bytes(model.bytes({x}, {y})).nodes.at(0).operation;
+  EXPECT_EQ(weight_bytes(rows), 100 * 32);
+  EXPECT_EQ(read_bytes(rows, weight_bytes(rows)), 8 * 32);
+}
+
 TEST(TfliteProducts, BiasesOfRecurrentLayersInBytes_AreParameters) {
   Model model;
   const int x = model.tensor("x", {1, 16}, Model::int8), y = model.tensor("y", {1, 8}, Model::int8);

@@ -162,7 +162,7 @@ TEST(TfliteReader, UnknownOperators_AreOpaqueWithTheirWeights) {
   model.node(32, {state}, {boxes, scores}, {}, "TFLite_Detection_PostProcess");
   EXPECT_EQ(lines(read_tflite_bytes(model.bytes({row}, {boxes, scores}))),
             (std::vector<std::string>{"opaque tflite.10 1x6x4 -> 1x6x5 constant 5x4 float32",
-                                      "opaque TFLite_Detection_PostProcess 1x6x5 -> 1x10x4 float32"}));
+                                      "opaque tflite.TFLite_Detection_PostProcess 1x6x5 -> 1x10x4 float32"}));
 }
 
 TEST(TfliteReader, RecurrentLayersAndVolumes_HaveOnnxsNamesAndWeights) {

@@ -8,7 +8,9 @@
 namespace tenshot::nasbench {
 namespace {
 
-Shape output_of(const Network& network) { return tensor_type(network, network.outputs.at(0)).shape; }
+Shape output_of(const Network& network, std::size_t output = 0) {
+  return tensor_type(network, network.outputs.at(output)).shape;
+}
 
 OneNode contributed(const std::string& type, const Shape& x, const std::vector<std::string>& inputs) {
   OneNode one(type, x, inputs);
@@ -320,6 +322,40 @@ TEST(OnnxContributed, PackedWeightsOfFourAndEightBitsOfFloats) {
   set_integer(*eight.node, "bits", 8);
   EXPECT_EQ(parameter_count(read(eight.model)), 64 * 48);
   EXPECT_EQ(weight_bytes(read(eight.model)), 64 * 48);
+}
+
+TEST(OnnxContributed, OutputsThatFewReadHaveTheirShapesToo) {
+  const auto outputs_of = [](OneNode& one, const std::vector<std::string>& more) {
+    for (const std::string& name : more) one.node->add_output(name);
+    one.model.output(more.back());
+    return output_of(read(one.model), 1);
+  };
+  OneNode norm = contributed("SkipGroupNorm", {1, 8, 8, 32}, {"x", "scale", "shift", "x"});
+  norm.model.weights("scale", {32}).weights("shift", {32});
+  EXPECT_EQ(outputs_of(norm, {"sum"}), (Shape{1, 8, 8, 32}));
+  OneNode heads = contributed("MultiHeadAttention", {2, 5, 64}, {"x", "keys", "keys"});
+  heads.model.input("keys", {2, 7, 64});
+  set_integer(*heads.node, "num_heads", 4);
+  EXPECT_EQ(outputs_of(heads, {"", "", "scores"}), (Shape{2, 4, 5, 7}));
+  OneNode grouped = contributed("GroupQueryAttention", {2, 5, 64}, {"x", "k", "k", "past", "past", "ends", "all"});
+  grouped.model.input("k", {2, 5, 32}).input("past", {2, 2, 3, 16});
+  grouped.model.input("ends", {2}, TensorProto::INT32).input("all", {}, TensorProto::INT32);
+  grouped.model.graph().mutable_input(4)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  set_integer(*grouped.node, "num_heads", 4);
+  set_integer(*grouped.node, "kv_num_heads", 2);
+  EXPECT_EQ(outputs_of(grouped, {"", "", "scores"}), (Shape{2, 4, 5, 3 + 5}));
+}
+
+TEST(OnnxContributed, ACausalConvolutionKeepsTheLastInputsOfItsWindow) {
+  OneNode convolution = contributed("CausalConvWithState", {1, 32, 10}, {"x", "w", "b", "past"});
+  convolution.model.weights("w", {32, 1, 4}).weights("b", {32}).input("past", {1, 32, 3}).output("present");
+  convolution.node->add_output("present");
+  const Network network = read(convolution.model);
+  EXPECT_EQ(output_of(network), (Shape{1, 32, 10}));
+  EXPECT_EQ(output_of(network, 1), (Shape{1, 32, 3}));
+  EXPECT_EQ(multiply_adds(network), 32 * 10 * 4);
+  EXPECT_EQ(parameter_count(network), 32 * 4 + 32);
+  EXPECT_TRUE(network.remarks.empty());
 }
 
 TEST(OnnxContributed, HowManyTokensASearchGivesDependsOnTheData) {

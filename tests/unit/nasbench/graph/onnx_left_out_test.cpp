@@ -36,6 +36,31 @@ TEST(OnnxLeftOut, WhereNothingFollowsItTheLengthAloneIsLeftOut) {
                                      "it is left out"});
 }
 
+TEST(OnnxLeftOut, ConstantOutputsAreNamed) {
+  Model model;  // as detectors give the boxes that their image is searched at
+  model.input("x", {1, 16}).weights("w", {16, 8}).weights("boxes", {100, 4}).output("y").output("priors");
+  model.node("MatMul", {"x", "w"}, {"y"});
+  model.node("Identity", {"boxes"}, {"priors"});
+  const Network network = read(model);
+  EXPECT_EQ(network.outputs.size(), 1U);
+  EXPECT_EQ(network.remarks, std::vector<std::string>{"output 'priors' is a constant: nothing computes it"});
+}
+
+TEST(OnnxLeftOut, WhatAConstantConditionTakesIsCounted) {
+  Model model;
+  model.input("x", {4, 6}).output("rows").output("some");
+  TensorProto& condition = *model.graph().add_initializer();
+  condition.set_name("condition");
+  condition.set_data_type(TensorProto::BOOL);
+  condition.add_dims(4);
+  for (const int truth : {1, 0, 1, 1}) condition.add_int32_data(truth);
+  set_integer(model.node("Compress", {"x", "condition"}, {"rows"}), "axis", -2);
+  model.node("Compress", {"x", "condition"}, {"some"});
+  const Network network = read(model);
+  EXPECT_EQ(tensor_type(network, network.outputs.at(0)).shape, (Shape{3, 6}));
+  EXPECT_EQ(tensor_type(network, network.outputs.at(1)).shape, Shape{3});
+}
+
 TEST(OnnxLeftOut, ABodyThatReadsALengthFromTheDataIsLeftOutWithIt) {
   Model model = with_a_length_from_the_data();
   model.output("z");

@@ -143,6 +143,28 @@ TEST(OnnxQuantised, ScalesAndZeroPointsOfColumnsAreNoParameters) {
   EXPECT_EQ(parameter_count(read(product.model)), 2 * 16 * 8);
 }
 
+TEST(OnnxQuantised, ScalesOfTheColumnsOfADynamicProductAreNoParameters) {  // as quantize_dynamic writes them
+  Model model;
+  model.input("x", {1, 16}).output("y").weights("w", {16, 8}, TensorProto::INT8).weights("ws", {8});
+  model.node("DynamicQuantizeLinear", {"x"}, {"xq", "xs", "xz"});
+  model.node("MatMulInteger", {"xq", "w", "xz"}, {"sums"});
+  set_integer(model.node("Cast", {"sums"}, {"real"}), "to", TensorProto::FLOAT);
+  model.node("Mul", {"xs", "ws"}, {"scales"});
+  model.node("Mul", {"real", "scales"}, {"scaled"});
+  model.weights("trained", {8}).node("Mul", {"scaled", "trained"}, {"y"});
+  EXPECT_EQ(parameter_count(read(model)), 16 * 8 + 8) << "a factor that is trained is a parameter";
+}
+
+TEST(OnnxQuantised, RowsOfATableAreReadInItsBits) {
+  OneNode rows("Gather", {8}, {"real", "x"}, 21);
+  rows.model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::INT64);
+  rows.model.weights("table", {100, 32}, TensorProto::INT8).scalar("s", 0.1F);
+  rows.model.node("DequantizeLinear", {"table", "s"}, {"real"});
+  const OperatorSpecification gather = read(rows.model).nodes.at(0).operation;
+  EXPECT_EQ(weight_bytes(gather), 100 * 32);
+  EXPECT_EQ(read_bytes(gather, weight_bytes(gather)), 8 * 32);
+}
+
 TEST(OnnxQuantised, TablesOfFewBitsAreOfThose) {
   OneNode rows("GatherBlockQuantized", {3}, {"table", "x", "scales"}, 21);
   rows.node->set_domain("com.microsoft");
@@ -151,6 +173,7 @@ TEST(OnnxQuantised, TablesOfFewBitsAreOfThose) {
   const Network network = read(rows.model);
   EXPECT_EQ(tensor_type(network, network.outputs[0]).shape, (Shape{3, 64}));
   EXPECT_EQ(network.nodes[0].operation.weight_bits, 4);
+  EXPECT_EQ(read_bytes(network.nodes[0].operation, weight_bytes(network)), 3 * 64 / 2);
 }
 
 }  // namespace

@@ -58,6 +58,24 @@ TEST(OnnxShapes, OfOpset18TheLastPartOfASplitMayBeSmaller) {
   EXPECT_EQ(output_of(network, 2), (Shape{1, 2, 4}));
 }
 
+TEST(OnnxShapes, BeforeOpset11NegativeAxesCountFromBehind_AsRuntimesDo) {
+  const auto shape_of = [](std::int64_t opset, const std::string& type, const std::vector<std::string>& inputs,
+                           const std::function<void(onnx::NodeProto&)>& set) {
+    OneNode model(type, {2, 3, 1}, inputs, opset);
+    set(*model.node);
+    return output_of(read(model.model));
+  };
+  const auto last = [](onnx::NodeProto& node) { set_integer(node, "axis", -1); };
+  const auto last_but_one = [](onnx::NodeProto& node) { set_integer(node, "axis", -2); };
+  const auto last_of_list = [](onnx::NodeProto& node) { set_integers(node, "axes", {-1}); };
+  for (const std::int64_t opset : {7, 8, 9, 10}) {
+    EXPECT_EQ(shape_of(opset, "Unsqueeze", {"x"}, last_of_list), (Shape{2, 3, 1, 1})) << opset;
+    EXPECT_EQ(shape_of(opset, "Squeeze", {"x"}, last_of_list), (Shape{2, 3})) << opset;
+    EXPECT_EQ(shape_of(opset, "Concat", {"x", "x"}, last), (Shape{2, 3, 2})) << opset;
+    EXPECT_EQ(shape_of(opset, "ArgMax", {"x"}, last_but_one), (Shape{2, 1, 1})) << opset;
+  }
+}
+
 TEST(OnnxShapes, APartOfASplitMayBeEmpty) {
   for (const std::int64_t opset : {13, 18}) {
     Model model(opset);
