@@ -73,8 +73,7 @@ std::optional<double> clock_level(const std::vector<NotedClocks>& architectures)
 /// Whether a model ran at that clock, as far as one knows: a clock that follows the load and moved tells nothing.
 bool is_at_level(const NotedClocks& clocks, double level);
 
-/// "483000000, 47 % below the 918000000 of most", or "918000000 to 483000000, and 918000000 is that of most" where it
-/// moved.
+/// "483000000, 47 % below the 918000000 of most"; "918000000 to 483000000, 918000000 is that of most" if it moved.
 std::string in_words(const NotedClocks& clocks, double level);
 
 }  // namespace tenshot::datasets

@@ -16,8 +16,7 @@ std::string noted(const nlohmann::json& environment, const std::string& place) {
   return found.is_string() ? excerpt(found.get<std::string>(), 120) : found.is_number() ? found.dump() : "";
 }
 
-/// "GPU at 1020 of 1020 MHz": a clock before measuring, and the highest that was allowed. `per_mhz` is the unit in
-/// which both are noted.
+/// "GPU at 1020 of 1020 MHz": a clock before measuring, and the highest allowed. `per_mhz` is the unit of both.
 std::string clock(const nlohmann::json& environment, const std::string& name, const std::string& place,
                   const std::string& highest, double per_mhz) {
   const auto now = parse_number(noted(environment, place)), most = parse_number(noted(environment, highest));

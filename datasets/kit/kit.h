@@ -82,8 +82,7 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
 /// weights are missing or short, or it is of another format; with a suffix, also that it cannot be fed, or is open.
 std::optional<std::string> kit_problem(const Architecture& network, const std::string& suffix = "");
 
-/// The suffix of most networks' files that a kit could hold, else empty: the first in nasbench::network_formats() of as
-/// many.
+/// The suffix of most networks' files that a kit could hold, else empty: of as many the first in network_formats().
 std::string kit_suffix(const std::vector<Architecture>& networks);
 
 /// True when `folder` is one, and holds a manifest.json.

@@ -152,8 +152,7 @@ class Matching {
     return nodes;
   }
 
-  /// ONNX Runtime calls a fused convolution by its last output, that of the activation: goes back to the nearest node
-  /// of that kind.
+  /// ONNX Runtime calls a fused convolution by its last output, the activation's: goes back to the nearest such node.
   void add_what_it_ends(OperatorKind kind, std::vector<int>& nodes) const {
     constexpr std::size_t most_fused = 4;
     const auto is_of_kind = [&](int node) { return operation(node).kind == kind; };

@@ -29,8 +29,7 @@ std::string operator_key(nasbench::OperatorSpecification operation);
 /// KernelRow::isolation of what the runtime itself told of an operator inside its network.
 inline constexpr const char* profiled_isolation = "profile";
 
-/// Lists of the nodes of a network that are the same operator, sorted by what it is. A reshape moves nothing, and is
-/// none.
+/// Lists of a network's nodes that are the same operator, sorted by what it is. A reshape moves nothing, and is none.
 std::vector<std::vector<int>> equal_nodes(const nasbench::Network& network);
 
 /// The row of the operator at `node`, from what the runtime told inside the network called `name`: `times_ms` are of

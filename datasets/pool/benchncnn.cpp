@@ -9,8 +9,7 @@
 namespace tenshot::datasets {
 namespace {
 
-/// A network and what should be its mean, of a line "name min = A max = B avg = C"; no mean where the line is cut
-/// short.
+/// A network and what should be its mean, of a line "name min = A max = B avg = C"; none where the line is cut short.
 struct Row {
   std::string_view name, mean_ms;
 };

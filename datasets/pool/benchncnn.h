@@ -11,9 +11,8 @@ namespace tenshot::datasets {
 bool is_benchncnn_output(std::string_view text);
 
 /// The device-runtime `id` that benchncnn measured: the means of the networks that are known by name
-/// (nasbench::networks()), which may have been given as files ("net.param"). Numbers may have decimal commas. A line
-/// whose network is unknown or stood before, or whose mean is none, goes to `findings`. Throws InputError where no line
-/// is usable.
+/// (nasbench::networks()), which may have been given as files ("net.param"). Numbers may have decimal commas. Lines of
+/// unknown or repeated networks, or without a mean, go to `findings`. Throws InputError where no line is usable.
 DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, const std::string& id,
                               Findings& findings);
 

@@ -8,8 +8,7 @@
 
 namespace tenshot::datasets {
 
-/// A network by which operations are measured inside a network: a chain of an operation, or what surrounds it
-/// (nasbench::OperationChain).
+/// A network that measures operations inside a network: a chain of one, or its surroundings (nasbench::OperationChain).
 struct ChainNetwork {
   std::string operation;           ///< empty for surroundings
   nasbench::OperatorSequence key;  ///< operators of one instance; of surroundings none, on the shape they read
@@ -27,8 +26,7 @@ struct ChainGraph {
   nasbench::Network graph;
 };
 
-/// The chains in their order, and the surroundings of chains whose instances read the same shape once, before the first
-/// of them.
+/// The chains in their order, the surroundings of all whose instances read the same shape once, before the first.
 std::vector<ChainGraph> chain_graphs(const std::vector<nasbench::OperationChain>& chains);
 
 /// "chains of 8 between two convolution blocks": how in_network was measured, for HardwareDescriptor::conditions.

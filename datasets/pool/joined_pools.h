@@ -25,20 +25,17 @@ constexpr const char* board_key = "board_id";  ///< under which measure.sh notes
 std::string board_of(const DeviceRuntime& device);
 
 /// Adds to `device` the networks that `earlier`, the device-runtime of that id in a pool, measured and it did not. Of a
-/// network that both measured the later value stays, that of `device`; the descriptor, the operators' latencies
-/// and the settings are the earlier ones where it has none. Where one of the two does not say which board it is of, the
-/// result does not either. Returns a sentence on what was kept, what was replaced and how far the two agree there.
-/// Throws InputError where they are not one device-runtime: another board, runtime, precision, batch, number of threads
-/// or quantity.
+/// network that both measured the later value stays, that of `device`; the descriptor, the operators' latencies and the
+/// settings are the earlier ones where it has none. Where one of the two does not say which board it is of, the result
+/// does not either. Returns a sentence on what was kept, what was replaced and how far the two agree there. Throws
+/// InputError where they are unlike in board, runtime, precision, batch, number of threads or quantity.
 std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier);
 
 /// Numbers for the device-runtimes of a pool, equal for those of one family, which are held out together: the same
-/// device, else ids that begin alike ("pixel4" of "pixel4_gpu"), else each alone. The first of these that tells at
-/// least three apart.
+/// device, else ids that begin alike ("pixel4" of "pixel4_gpu"), else each alone. The first that tells three apart.
 std::vector<std::size_t> families_of(const Pool& pool);
 
-/// The device-runtimes of one family and of one runtime with that one, itself among them, by number: other settings of
-/// the same.
+/// The device-runtimes of its family and its runtime, itself among them, by number: other settings of the same.
 std::vector<std::size_t> settings_of(const Pool& pool, std::size_t device);
 
 /// The nearer half of distances from a device: how far one may be from a device that it is said to be like.

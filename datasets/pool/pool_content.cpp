@@ -59,7 +59,6 @@ void add_descriptor(std::string& bytes, const HardwareDescriptor& descriptor, co
 
 void add_latencies(std::string& bytes, const std::vector<Measurement>& latencies) {
   std::vector<const Measurement*> rows;
-  rows.reserve(latencies.size());
   for (const Measurement& row : latencies) rows.push_back(&row);
   std::sort(rows.begin(), rows.end(),
             [](const Measurement* a, const Measurement* b) { return a->architecture < b->architecture; });
@@ -90,7 +89,6 @@ LatencyMatrix latency_matrix(const Pool& pool) {
   std::vector<std::vector<std::size_t>> columns(pool.devices.size());
   for (std::size_t d = 0; d < pool.devices.size(); ++d) {
     const std::vector<Measurement>& rows = pool.devices[d].latencies;
-    columns[d].reserve(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const Architecture& architecture = rows[i].architecture;
       // Devices of one table list the same architectures in the same order; only others need the search.

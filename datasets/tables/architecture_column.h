@@ -16,12 +16,10 @@ namespace tenshot::datasets {
 /// What is wrong with the field of csv's current row in that column.
 Finding finding_at(const CsvReader& csv, std::size_t column, Problem problem);
 
-/// The latency in a column of csv's current row, whose unit is so many ms. Nothing, and a finding, where it is no
-/// finite and positive number.
+/// The latency in a column of csv's row, whose unit is so many ms. Nothing, and a finding, unless finite and positive.
 std::optional<double> read_latency(const CsvReader& csv, std::size_t column, Findings& findings, double unit_ms = 1);
 
-/// The `architecture` column of a table, read row by row, each architecture once; of networks by name it may be called
-/// `network`.
+/// The `architecture` column of a table, read row by row, each once; of networks by name it may be called `network`.
 class ArchitectureColumn {
  public:
   /// `csv` and `space` must outlive this. Throws InputError as CsvReader::require.
@@ -54,8 +52,7 @@ struct Accuracies {
   std::string left_out;          ///< how many rows, and why; empty where none
 };
 
-/// Reads a CSV with the columns `architecture` (or `network`) and `accuracy`. Throws FileError, and InputError where no
-/// row is usable.
+/// Reads a CSV of `architecture` (or `network`) and `accuracy`. Throws FileError, and InputError without usable rows.
 Accuracies read_accuracies(const std::filesystem::path& file, const nasbench::NetworkSpace& space);
 
 }  // namespace tenshot::datasets

@@ -31,7 +31,6 @@ void CsvReader::read_header() {
   if (begins_with(rest_, "\xEF\xBB\xBF")) rest_.remove_prefix(3);
   if (!next()) throw InputError(file_ + ": is empty, expected CSV with a header");
   header_line_ = line_;
-  header_.reserve(fields_.size());
   for (const std::string_view field : fields_) header_.emplace_back(trimmed(field));
 }
 

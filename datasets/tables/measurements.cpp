@@ -107,8 +107,6 @@ void write_measurements(const std::filesystem::path& path, const std::vector<Mea
       std::any_of(rows.begin(), rows.end(), [](const Measurement& row) { return !std::isnan(row.sentinel_ms); });
   std::string text = "architecture," + column(quantity) + "," + column("stddev", quantity) + ",runs";
   text += sentinel ? ",sentinel_ms\n" : "\n";
-  constexpr std::size_t typical_row = 128;
-  text.reserve(text.size() + rows.size() * typical_row);
   for (const Measurement& row : rows) {
     space.append_format(text, row.architecture);
     text.push_back(',');

@@ -27,12 +27,10 @@ struct CallgrindOptions {
   /// Runs of each operator. More even out what only some runs do; simulated runs are far slower than real ones.
   int runs = 5;
   // What is simulated does not depend on the host, so that counts repeat elsewhere. The last level is far smaller than
-  // a server's: it is the second level of a small core. Warmed-up operators of NAS-Bench-201 fit into 2 MiB and would
-  // show no misses.
+  // a server's: it is a small core's second level. Operators of NAS-Bench-201 fit into 2 MiB and would show no misses.
   // Larger caches count fewer misses; counts of other geometries than the pool's do not compare with the pool's.
   CacheGeometry instructions{32 << 10, 8}, data{48 << 10, 12}, last_level{256 << 10, 8};
-  /// Limit of the time that all operators take together. Larger lets slow machines finish; a program that hangs is
-  /// given up later.
+  /// Limit of the time of all operators together. Larger lets slow machines finish; what hangs is given up later.
   double time_limit_s = 1800;
   /// Asked ten times a second with how many operators have been counted; counting stops when it says no.
   std::function<bool(std::size_t operators_counted)> go_on;

@@ -9,8 +9,7 @@
 
 namespace tenshot::descriptor {
 
-/// One kernel that can compute a layer (NNV12: Yi et al., MobiSys 2023, §3.1.1), and what its stages cost,
-/// milliseconds.
+/// One kernel that can compute a layer (NNV12: Yi et al., MobiSys 2023, §3.1.1), and its stages' costs, ms.
 struct KernelStages {
   std::string name;                ///< "brgconv:avx512_core nhwc": the implementation, and the layout of its images
   bool transforms = false;         ///< its weights have another layout than the file's

@@ -13,8 +13,7 @@ using Arguments = CompiledKernel::Arguments;
 int rounded_up(int value, int step) { return (value + step - 1) / step * step; }
 
 /// The pieces of input that a convolution's pixels are made of, for some pixels at a time, which stay in fast caches.
-/// Where channels are few, a piece is a row of the window, which lies in one place but at the sides of the image; else
-/// it is a tap.
+/// Where channels are few, a piece is a row of the window, in one place but at the image's sides; else a tap.
 class Pieces {
  public:
   Pieces(const Window& window, int groups) : window_(window), segments_(window.segments()) {

@@ -19,8 +19,7 @@ inline std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) /
 void to_channels_first(const nasbench::Shape& shape, const float* from, float* to);
 void to_channels_last(const nasbench::Shape& shape, const float* from, float* to);
 
-/// Output pixels side by side in one row of the image, whose windows see the same part of the kernel: all of it, or
-/// what lies within the image.
+/// Output pixels side by side in a row of the image, whose windows see the same part of the kernel within the image.
 struct Segment {
   int pixel = 0, count = 0;     ///< the first one, and how many
   std::ptrdiff_t corner = 0;    ///< where the first pixel's window begins in the input; it may lie before the image
@@ -44,8 +43,7 @@ struct Window {
     return (static_cast<std::ptrdiff_t>(row) * dilation.height * width + column * dilation.width) * channels;
   }
 
-  /// Calls `visit(tap, place)` for each tap that a segment's pixels see: its number, and where it lies in the input for
-  /// the first pixel.
+  /// Calls `visit(tap, place)` for each tap that a segment's pixels see: number, and place in the input for the first.
   template <class Visit>
   void each_tap(const Segment& segment, const Visit& visit) const {
     for (int i = segment.first_row; i < segment.first_row + segment.rows; ++i) {

@@ -31,8 +31,7 @@ struct PerfCountOptions {
 /// "scaled_events" and "missing_events": those of which some operator's count is an estimate or missing,
 /// comma-separated or "none". Before they are counted, the operators run once in each pass, so that caches, thread
 /// pools and lazily compiled code are ready. Throws InputError on no operators, no events, less than one run, negative
-/// passes and on more passes than events; Error with a diagnosis when nothing can be counted here or every value is
-/// missing.
+/// passes and on more passes than events; Error with a diagnosis when nothing can be counted here.
 OperatorCounts count_by_perf_event(const std::vector<std::function<void()>>& operators,
                                    const PerfCountOptions& options = {});
 

@@ -21,15 +21,13 @@ struct CachedPages {
 CachedPages cached_pages(const std::filesystem::path& file);
 
 /// Asks the system to forget the file's pages (fsync(2), then posix_fadvise(2) with POSIX_FADV_DONTNEED), and says what
-/// came of it: file systems that live in memory, and pages that another process has mapped, stay. Throws FileError as
-/// cached_pages.
+/// came of it: file systems in memory, and pages that another process has mapped, stay. Throws as cached_pages.
 CachedPages drop_from_page_cache(const std::filesystem::path& file);
 
 /// Writes to so many bytes of the system's free memory and frees them again, so that a process that starts now finds
 /// them ready. A virtual machine may have given free memory back to its host (free page reporting, a balloon): each
-/// page is then fetched when it is first written, which takes milliseconds for a few megabytes, differs from one start
-/// to the next, and is nothing that a machine of its own knows. At most half of the memory that is available. Returns
-/// how much.
+/// page is then fetched when it is first written, which takes milliseconds for a few megabytes and differs from start
+/// to start. At most half of the memory that is available. Returns how much.
 std::uint64_t touch_free_memory(std::uint64_t bytes);
 
 /// How much the start of a network from a file of so many bytes may take: the file's pages, copies of the weights in

@@ -25,8 +25,7 @@ void require_this_machine(const ColdPlan& plan);
 
 /// How the stages of cold starts are measured.
 struct ColdMeasureOptions {
-  /// Times that every stage is run; the least time counts. More come nearer to what the machine can do, and take longer
-  /// in proportion.
+  /// Times that every stage is run; the least time counts. More come nearer to the machine's best, and take longer.
   int repetitions = 5;
   std::filesystem::path scratch;  ///< folder on the disk that reading is measured on
   std::function<void(std::size_t done, std::size_t of)> progress = {};  ///< shapes of layers

@@ -20,8 +20,7 @@ class Buffer {
 
   char* data() const { return data_.get(); }
   std::size_t size() const { return bytes_; }
-  /// Room for so many bytes, and for some more where it has to grow, so that it seldom does; what was in it is lost
-  /// then.
+  /// Room for so many bytes, and for more where it has to grow, so that it seldom does; what was in it is lost then.
   void require(std::size_t bytes);
 
  private:

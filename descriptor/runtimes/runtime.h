@@ -32,8 +32,7 @@ class PreparedNetwork {
   virtual ~PreparedNetwork() = default;
   /// One inference on the network's own inputs; what is timed.
   virtual void run() = 0;
-  /// One inference on `input` (batch × channels × height × width, row-major; several inputs one after the other); the
-  /// outputs likewise flat.
+  /// One inference on `input` (batch × channels × height × width, row-major; inputs in a row); outputs likewise.
   virtual std::vector<float> infer(const std::vector<float>& input) = 0;
   /// One inference on the network's own inputs, its operators timed: milliseconds for each node of the network that it
   /// was prepared from, in the order of the nodes; zero for a node that is executed together with another one. Empty
@@ -46,13 +45,11 @@ class Runtime {
  public:
   virtual ~Runtime() = default;
   virtual std::string_view name() const = 0;
-  /// "LibTorch 1.13.0, oneDNN 2.6.3, OpenBLAS 0.3.21 (openmp, SkylakeX), AVX2": what a card must say to be understood
-  /// later.
+  /// "LibTorch 1.13.0, oneDNN 2.6.3, OpenBLAS 0.3.21 (openmp, SkylakeX), AVX2": what a card says of it.
   virtual std::string version() const = 0;
   /// "fp32" or "int8".
   virtual std::string_view precision() const = 0;
-  /// By how much its outputs may differ from libtorch-eager's: root mean square of the difference over that of the
-  /// outputs.
+  /// How much its outputs may differ from libtorch-eager's: root mean square of the difference over that of outputs.
   virtual double tolerance() const = 0;
   /// Whether descriptor/machine/instruction_set.h can make it run as on an older processor.
   virtual bool follows_instruction_set() const = 0;

@@ -61,8 +61,7 @@ class Words {
   std::size_t end_ = 0, line_ = 1;
 };
 
-/// "3=1.5", "-23303=2,4,5", "6=0w,-1": a key and numbers, or what they are computed from. In an array what is no number
-/// is 0.
+/// "3=1.5", "-23303=2,4,5", "6=0w,-1": a key and numbers, or what computes them. In an array what is no number is 0.
 bool read_parameter(std::string_view word, NcnnLayer& layer) {
   const std::size_t equals = word.find('=');
   const std::optional<long long> key =

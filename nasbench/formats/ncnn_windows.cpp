@@ -8,8 +8,7 @@
 namespace tenshot::nasbench::ncnn {
 namespace {
 
-/// Keys of a window's parameters along an axis. Those of height and depth follow those of the width unless they are
-/// given.
+/// Keys of a window's parameters along an axis. Height and depth follow the width unless they are given.
 struct AxisKeys {
   std::int64_t kernel, dilation, stride, before, behind;
 };

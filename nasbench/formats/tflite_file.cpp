@@ -63,8 +63,7 @@ std::optional<std::int64_t> single_number(const TfliteFile& file, std::int32_t t
   return usual ? std::optional(numbers->front()) : std::nullopt;
 }
 
-/// What an iteration adds to what it takes as `tensor`, 0 where it hands that on or does not take it; nothing where it
-/// does anything else.
+/// What an iteration adds to what it takes as `tensor`, 0 where it leaves that alone; nothing where it does more.
 std::optional<std::int64_t> step_of(const TfliteFile& file, const Iteration& iteration, std::int32_t tensor) {
   if (std::count(iteration.inputs.begin(), iteration.inputs.end(), tensor) == 0) return 0;
   std::optional<std::int64_t> step;
@@ -85,8 +84,7 @@ std::optional<std::int64_t> step_of(const TfliteFile& file, const Iteration& ite
   return step;
 }
 
-/// How often a loop runs that counts up or down by a constant while its condition finds it less or greater than one;
-/// nothing where it is another.
+/// How often a loop runs that counts by a constant while its condition finds it less or greater; nothing for others.
 std::optional<std::int64_t> iteration_count(const TfliteFile& file, const std::vector<TfliteOperator>& condition,
                                             const Iteration& iteration) {
   constexpr std::int32_t less = 58, greater = 61, greater_equal = 62, less_equal = 63, logical_and = 86;

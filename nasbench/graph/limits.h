@@ -58,8 +58,7 @@ void require_groups(std::int64_t groups, std::int64_t in, std::int64_t out);
 bool is_countable(const OperatorSpecification& specification);
 /// Throws FormatError unless the operator is countable.
 void require_countable(const OperatorSpecification& specification);
-/// Throws FormatError unless the products of all operators together, and the bytes that they read and write, fit 64
-/// bits.
+/// Throws FormatError unless the products of all operators together, and the bytes they read and write, fit 64 bits.
 void require_countable(const std::vector<OperatorSpecification>& operators);
 
 }  // namespace tenshot::nasbench

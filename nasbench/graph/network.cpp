@@ -74,7 +74,6 @@ const TensorType& tensor_type(const Network& network, const Source& source) {
 
 std::vector<OperatorSpecification> operator_list(const Network& network) {
   std::vector<OperatorSpecification> operators;
-  operators.reserve(network.nodes.size());
   for (const NetworkNode& node : network.nodes) operators.push_back(node.operation);
   return operators;
 }
@@ -118,7 +117,6 @@ std::int64_t weight_bytes(const Network& network) { return sum_over(network, wei
 
 std::string content_hash(const Network& network) {
   std::vector<std::string> node_hashes;
-  node_hashes.reserve(network.nodes.size());
   const auto hash_of = [&](const Source& source) {
     const std::string origin = source.node < 0 ? "input" : node_hashes[static_cast<std::size_t>(source.node)];
     return origin + "/" + std::to_string(source.output);

@@ -65,8 +65,7 @@ struct OperatorAttributes {
   friend bool operator!=(const OperatorAttributes& a, const OperatorAttributes& b) { return !(a == b); }
 };
 
-/// Where a tensor comes from: output number `output` of node `node`, or, where `node` is −1, the network's input
-/// number `output`.
+/// Where a tensor comes from: output `output` of node `node`, or, where `node` is −1, the network's input `output`.
 struct Source {
   int node = -1;
   int output = 0;

@@ -29,8 +29,7 @@ struct NetworkReadOptions {
 /// "input=1x3x224x224" as it is given on the command line. Throws InputError that shows a correct one.
 std::pair<std::string, Shape> parse_input_shape(std::string_view text);
 
-/// Throws InputError where a shape is for none of a network's inputs, which have those names, and is for this one
-/// alone.
+/// Throws InputError where a shape is for none of the inputs, which have those names, and for this network alone.
 void require_inputs(const NetworkReadOptions& options, const std::set<std::string>& names);
 
 /// A shape that an input may be given, as it is written on the command line, where `open` has 0 for what its file

@@ -68,7 +68,6 @@ LayerWeights random_weights(const Network& network, std::size_t index, std::uint
 
 std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t rows, std::int64_t columns) {
   std::vector<float> result;
-  result.reserve(matrix.size());
   for (std::int64_t c = 0; c < columns; ++c) {
     for (std::int64_t r = 0; r < rows; ++r) result.push_back(matrix[static_cast<std::size_t>(r * columns + c)]);
   }

@@ -36,8 +36,7 @@ onnx::TensorProto as_dense(onnx::SparseTensorProto sparse);
 
 /// Reads the structure of the model at `path` and passes over its weights: memory grows with the structure alone, and
 /// files of external data are not opened. Throws FileError where the file cannot be read, and FormatError that names
-/// the file and the byte where it is cut short, no ONNX model, nested more than 16 graphs deep, or larger than the
-/// limits.
+/// the file and the byte where it is cut short, no ONNX model, nested over 16 graphs deep, or above the limits.
 OnnxFile read_onnx_file(const std::filesystem::path& path);
 
 }  // namespace tenshot::nasbench

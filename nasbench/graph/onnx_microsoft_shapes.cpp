@@ -3,7 +3,6 @@
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/graph/onnx_writing.h"
 #include "nasbench/support/error.h"

@@ -4,7 +4,6 @@
 #include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_graph_reader.h"
 #include "nasbench/graph/onnx_order.h"
-#include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/graph/onnx_writing.h"
 #include "nasbench/support/error.h"
 
@@ -19,8 +18,7 @@ OnnxValue sequence_of(OnnxValues tensors) {
   return value;
 }
 
-/// Place `input` of a sequence of `count` tensors; where it is left out, the place behind them. Nothing where it is
-/// computed.
+/// Place `input` of a sequence of `count` tensors, by default that behind them. Nothing where it is computed.
 std::optional<std::size_t> place_in(const OnnxValue* input, std::size_t count) {
   if (input == nullptr) return count;
   if (!input->numbers || input->numbers->size() != 1) return std::nullopt;

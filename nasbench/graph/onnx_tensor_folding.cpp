@@ -62,8 +62,7 @@ Result fold_gather(const OnnxNode& node) {
   });
 }
 
-/// Updates take the place of numbers: each has an index along an axis, or, of a ScatterND, each slice has a row of
-/// them.
+/// Updates take the place of numbers: each has an index along an axis, or, of a ScatterND, each slice a row of them.
 Result fold_scatter(const OnnxNode& node) {
   if (!node.known(1) || !node.known(2) || node.element(2) != node.element()) return std::nullopt;
   if (node.text("reduction", "none") != "none") return std::nullopt;

@@ -15,8 +15,7 @@ namespace tenshot::nasbench {
 ///   - what is called as PyTorch calls them;
 ///   - in a file that stores no matrix, a matrix by which something computed is multiplied.
 /// Beside one of these, weights are also the second factors of other products, what stands behind the first weight
-/// (what a network is given comes first), and real numbers that stand before it and join others: the last are
-/// undecided.
+/// (what a network is given comes first), and real numbers before it that join others: the last are undecided.
 class WeightInputs {
  public:
   explicit WeightInputs(const OnnxFile& file);

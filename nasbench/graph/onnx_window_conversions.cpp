@@ -147,8 +147,7 @@ bool recurrent_attention(Conversion& c) {
   return true;
 }
 
-/// The attention has two groups where the past's keys are a buffer that the new ones go into, and one where those come
-/// behind it.
+/// The attention has two groups where the new keys go into the past's buffer, and one where they come behind it.
 bool attention_with_past(Conversion& c) {
   c.result.operation.name = c.type();
   if (c.has(3) && c.outputs.size() > 1 && c.outputs[1].shape == c.shape(3)) c.result.operation.groups = 2;

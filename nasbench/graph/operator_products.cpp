@@ -65,8 +65,7 @@ bool is_projection(const Shape& matrix, const Shape& recurrent) {
   return matrix[1] == recurrent[2] && has_units && matrix[1] != matrix[2];
 }
 
-/// Directions × gates × (input or hidden) numbers for each of two matrices, constant or computed, and those of a
-/// projection.
+/// Directions × gates × (input or hidden) numbers for each of two matrices, and those of a projection.
 std::int64_t of_recurrence(const Specification& s) {
   std::vector<const Shape*> matrices;
   for (const Shape& constant : s.constants) {
@@ -113,8 +112,7 @@ std::int64_t of_packed_product(const Specification& s) {
 
 std::int64_t length_of(const Shape& keys) { return keys.size() == 4 ? keys[2] : keys.size() > 1 ? keys[1] : 0; }
 
-/// How many keys the past has: its two tensors, of batch × heads × length × size, are the only such pair from `first`
-/// on.
+/// How many keys the past has: its two tensors, of batch × heads × length × size, are the only such pair from `first`.
 std::int64_t past_keys(const Specification& s, std::size_t first) {
   for (std::size_t i = first; i + 1 < s.inputs.size() && !s.output.empty(); ++i) {
     const Shape &past = s.inputs[i], &values = s.inputs[i + 1];
@@ -224,8 +222,7 @@ const std::map<std::string, Count>& counts() {
   return table;
 }
 
-/// Types that read trained numbers without a product that the field counts: tables, norms, and what acts element by
-/// element.
+/// Types that read trained numbers without a product that the field counts: tables, norms, elementwise operators.
 bool multiplies_nothing(const std::string& name) {
   static const std::set<std::string> types = words_of(
       "Gather GatherElements GatherND GatherBlockQuantized ScatterElements ScatterND Scatter Concat Expand Tile "

@@ -102,8 +102,7 @@ std::vector<std::string> fusion_types(const OperatorSpecification& operation);
 /// than two, kernels that contradict each other (require_consistent).
 FusionRules parse_fusion_rules(std::string_view text, const std::string& file);
 
-/// The rules of a file, or shipped ones by their name: "none", "activation", "tflite-gpu-adreno6xx". Throws FileError,
-/// FormatError.
+/// The rules of a file, or shipped ones: "none", "activation", "tflite-gpu-adreno6xx". Throws FileError, FormatError.
 FusionRules fusion_rules(const std::string& name_or_file);
 
 /// The files of nasbench/kernels/shipped/, and their names.

@@ -157,7 +157,6 @@ std::vector<std::uint32_t> LayeredSpace::operator_parts(const Architecture& arch
   const auto level = static_cast<std::uint32_t>(resolution_of(architecture) * widths + width_of(architecture));
   const auto stages = static_cast<std::uint32_t>(layers_.size()) + 2;
   std::vector<std::uint32_t> parts;
-  parts.reserve(stages);
   for (std::uint32_t stage = 0; stage < stages; ++stage) {
     const bool fixed = stage == 0 || stage + 1 == stages;
     const auto option = static_cast<std::uint32_t>(fixed ? 0 : chosen(layers_[stage - 1], architecture));

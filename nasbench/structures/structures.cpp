@@ -61,7 +61,6 @@ StructureTable::Column tabulate(const StructureModel& model, std::size_t structu
                                 const std::vector<Architecture>& architectures) {
   StructureTable::Column column;
   column.alternatives = model.structures()[structure].alternatives;
-  column.row_of.reserve(architectures.size());
   std::vector<double> row(column.alternatives * feature_count), rows;
   std::unordered_map<std::string, std::uint32_t> index;
   for (const Architecture& architecture : architectures) {

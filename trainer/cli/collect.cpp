@@ -227,8 +227,7 @@ void tell_collected(const std::filesystem::path& pool, const datasets::DeviceRun
   std::cout << found.dump(2) << "\n";
 }
 
-/// What --cold and --quantity ask for. Throws UsageError where they contradict each other, or with options of latencies
-/// alone.
+/// What --cold and --quantity ask for. Throws UsageError where they, or options of latencies, contradict each other.
 Quantity collected_quantity(const OptionParser& options) {
   const Quantity asked = quantity_option(options).value_or(options.has("cold") ? Quantity::cold : Quantity::latency);
   if (options.has("cold") && asked != Quantity::cold) {

@@ -14,7 +14,6 @@
 #include "datasets/tables/space_files.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/number_text.h"
 #include "nasbench/support/words.h"
 #include "trainer/cli/shared_options.h"
 

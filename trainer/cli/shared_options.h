@@ -46,8 +46,7 @@ void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>&
 std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space);
 
 /// What all of `paths`, as of --measurements, hold, joined by network (datasets/kit/joined_sources.h); reports what is
-/// left out, what was measured more than once, and how far that agrees. Throws InputError under --strict where anything
-/// is left out.
+/// left out, what was measured more than once, and how far that agrees. Under --strict throws where anything is.
 datasets::JoinedSources read_measurements(const OptionParser& options, const std::vector<std::string>& paths,
                                           const nasbench::NetworkSpace& space, datasets::Quantity quantity);
 

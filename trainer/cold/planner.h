@@ -62,8 +62,7 @@ struct MeasuredStart {
   std::vector<descriptor::LayerTimes> layers;
 };
 
-/// Which layers are said to have waited for the disk: a start waits a few times, where the system reads ahead, and
-/// another plan waits elsewhere.
+/// Which layers are said to have waited for the disk: a start waits a few times, and another plan waits elsewhere.
 enum class ReadTimes {
   spread,     ///< over all layers, in proportion to what reading them was expected to take: for other plans
   as_started  ///< those that did: for what these starts took

@@ -40,8 +40,7 @@ struct ColdSchedule {
 /// `interference`. The cores read from one disk, so that no start is faster than all reads one after another.
 double makespan(const ColdProblem& problem, const ColdSchedule& schedule);
 
-/// What preparing layer i costs under `candidates`, on the executing core: less where an earlier layer of its shape
-/// takes the same kernel.
+/// What preparing layer i costs under `candidates`, on the executing core: less where one of its shape took the kernel.
 std::vector<double> preparation_costs(const ColdProblem& problem, const std::vector<std::size_t>& candidates);
 
 /// Indices of the candidates of a layer that are faster than every other one in some respect: none other is at least as
@@ -55,8 +54,7 @@ std::vector<std::size_t> useful_candidates(const std::vector<ColdCandidate>& can
 std::vector<int> balanced_cores(const ColdProblem& problem, const std::vector<std::size_t>& combination);
 
 /// Algorithm 1. The combinations searched are all of them where there are at most 4,096; otherwise those that minimise
-/// λ · preparation + (1 − λ) · execution for a λ between 0 and 1; about 24 of these at most, evenly thinned, where it
-/// is to be `quick`.
+/// λ · preparation + (1 − λ) · execution for a λ between 0 and 1; about 24 of these, evenly thinned, if `quick`.
 ColdSchedule algorithm_1(const ColdProblem& problem, bool quick = false);
 
 /// The fastest schedule with at most one preparing core, found over states (time of the preparing core, of the

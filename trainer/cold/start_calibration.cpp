@@ -108,8 +108,7 @@ class Calibration {
     }
   }
 
-  /// What the family of kernels that costs something once took for that: the first of its layers, less what such an
-  /// execution takes otherwise.
+  /// What the kernels that cost something once took for that: their first layer, less what it takes otherwise.
   void take_once() {
     if (!once_layer_) return;
     KernelStages& first = stages_.layers[*once_layer_].kernels[used_[*once_layer_]];

@@ -22,8 +22,7 @@ struct PlanRequest {
 };
 
 /// The planning prior of a pool, from its latencies alone: by execution structures where its space has them, else by
-/// operators. Fits the costs of every device: build it once for all devices that are planned from the pool, which must
-/// outlive it. Throws InputError.
+/// operators. Fits the costs of every device: build it once for all devices; the pool outlives it. Throws InputError.
 std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool);
 
 /// The architectures to measure on a new device, the most useful first where the sampler has an order. `information`
@@ -33,8 +32,7 @@ std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool);
 /// measured every candidate. Throws InputError (too few candidates, no such sampler, no prior where one is needed).
 std::vector<Architecture> plan(const datasets::Pool& pool, const PlanningPrior* prior, const PlanRequest& request);
 /// The same from a checkpoint. Only `information` needs a prior: what the model has learned already, where planning can
-/// use that, else that of its pool. The others ask the model what it expects of candidates that a pool device has not
-/// measured.
+/// use that, else that of its pool. The others ask the model about candidates that a pool device has not measured.
 std::vector<Architecture> plan(const PoolModel& model, const PlanRequest& request);
 
 /// Whether that sampler chooses by a planning prior, even among candidates that the whole pool has measured.

@@ -8,7 +8,6 @@
 
 #include "datasets/tables/network_sources.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/text.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive.h"
 #include "trainer/core/prediction_table.h"

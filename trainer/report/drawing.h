@@ -59,8 +59,7 @@ class Scale {
   double high() const { return high_; }
   /// 0 at `low`, 1 at `high`.
   double share(double value) const;
-  /// Round numbers between the ends, about five of them: 1, 2 or 5 times a power of ten apart; on a logarithmic scale,
-  /// those numbers themselves.
+  /// About five round numbers between the ends: 1, 2 or 5 times a power of ten apart; on a logarithmic scale, those.
   std::vector<double> ticks() const;
 
  private:

@@ -42,8 +42,7 @@ std::string scatter_plot(const std::vector<Series>& series, const std::string& a
 std::string line_plot(const std::vector<Series>& series, const Axes& axes, const std::string& alternative_text,
                       bool diagonal = false);
 
-/// One lying bar of the length y for each, with its name before it and behind it y, the spread where it has one, and
-/// `unit`.
+/// One lying bar of the length y for each, its name before it and behind it y, the spread if it has one, and `unit`.
 std::string bar_plot(const std::vector<Mark>& bars, const std::string& unit, const std::string& alternative_text);
 
 /// One standing bar for each part of a sequence, in order, coloured by its group.

@@ -50,8 +50,7 @@ bool has_xgboost();
 /// Trees by XGBoost (Chen and Guestrin, KDD 2016) that minimise the weighted squared error; leaves are weighted means
 /// without shrinkage. `features` is [targets.size(), width]; `weights` has one positive number for each row, or none
 /// for equal ones: they are scaled to a mean of 1. One thread: the same arguments give the same trees. Throws
-/// InputError where there are no rows, sizes disagree, or the program was built without XGBoost (the message says what
-/// to install).
+/// InputError where there are no rows, sizes disagree, or the program was built without XGBoost.
 TreeEnsemble train_trees(const std::vector<float>& features, std::size_t width, const std::vector<double>& targets,
                          const std::vector<double>& weights, const TreeOptions& options);
 
@@ -61,8 +60,7 @@ constexpr double largest_log_latency = 700;
 /// Where a split of a tree lies: at a threshold of its own, or between the 0 and the 1 that its feature is.
 enum class Splits { at_thresholds, of_bits };
 
-/// Trees as the arrays NAME.sizes and NAME.nodes: feature, threshold unless splits are of bits, less, other and value
-/// of each node.
+/// Trees as the arrays NAME.sizes and NAME.nodes: feature, threshold unless of bits, less, other, value of each node.
 void put_trees(Archive& archive, const std::string& name, const std::vector<SplitTree>& trees,
                Splits splits = Splits::at_thresholds);
 /// Reads them back, with a base of 0. Throws FormatError where they are no trees over `width` features, or could

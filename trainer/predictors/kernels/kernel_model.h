@@ -35,8 +35,7 @@ nasbench::Network graph_of(const nasbench::NamedNetwork& network);
 /// The kernels that a runtime with these rules executes of a network; reshapes, which move no number, are left out.
 std::vector<NetworkKernel> kernels_of(const nasbench::Network& network, const nasbench::FusionRules& rules);
 
-/// A type of kernels by the kernel that the rules choose: those of one type that are computed in two ways learn apart
-/// (Li et al., 2024, §4.1).
+/// A type of kernels by the kernel that rules choose: two ways of computing one learn apart (Li et al., 2024, §4.1).
 std::string type_under(const nasbench::FusionRules& rules, const std::string& type,
                        const nasbench::OperatorSpecification& leading);
 
@@ -72,9 +71,8 @@ struct SumOfKernels {
   double latency_ms = 0;
   double error_ms = 0;    ///< Σ latency · error of kernels of measured types: as if all were wrong the same way
   double guessed_ms = 0;  ///< the same of kernels of other types
-  /// What the sum is made of: log of the sum, of kernels, multiply-adds and elements for each ms, and which shares of
-  /// it are convolutions (also those of one position), depthwise and grouped ones, linear layers, element-wise
-  /// operators.
+  /// What the sum is made of: log of the sum, of kernels, multiply-adds and elements for each ms, and the shares of
+  /// convolutions (also those of one position), depthwise and grouped ones, linear layers, element-wise operators.
   std::vector<double> composition = {};
 };
 
@@ -85,8 +83,7 @@ class KernelModel {
  public:
   /// A model that knows nothing, to be filled from a file's content.
   KernelModel() = default;
-  /// Throws InputError where there are no samples, a latency is not positive, and as train_learner() does; the message
-  /// names the type.
+  /// Throws InputError without samples, where a latency is not positive, and as train_learner(); it names the type.
   KernelModel(const std::vector<KernelSample>& measured, double call_ms, std::uint64_t seed,
               LearnerKind learner = LearnerKind::forest);
 

@@ -38,8 +38,7 @@ enum class LearnerKind : std::uint8_t {
 /// Behind them `boosted` has detail_names().
 std::vector<std::string> feature_names(const std::string& category, LearnerKind learner = LearnerKind::forest);
 
-/// The features of an operator, in the order of feature_names(operation_category(operation), learner). A batch counts
-/// in sizes and FLOPs.
+/// An operator's features, as feature_names(operation_category(operation), learner). A batch counts in sizes and FLOPs.
 std::vector<double> operation_features(const nasbench::OperatorSpecification& operation,
                                        LearnerKind learner = LearnerKind::forest);
 
@@ -99,8 +98,7 @@ LearnerKind learner_kind(std::string_view name);
 /// of the latency's logarithm, which for small errors is the same. Settings are chosen inside the rows (Li et al.,
 /// 2024, §4.2): by five folds (Lasso, small forests, small boosted trees), by a fifth of the rows (perceptron). There
 /// is at least one row; they are of operators of `category`, with operation_features(). The same rows and seed give the
-/// same learner. Throws InputError where trees are wanted of a program without XGBoost, or the rows are no grid where
-/// one is wanted.
+/// same learner. Throws InputError for trees without XGBoost, and for a grid of rows that form none.
 std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRows& rows, const std::string& category,
                                               std::uint64_t seed);
 

@@ -54,8 +54,7 @@ double with_options(double sum, const SearchSpace& space, const std::vector<doub
   return sum;
 }
 
-/// Whether a quantity is that linear function: what an option adds may depend on other decisions, as the resolution
-/// does.
+/// Whether a quantity is that linear function: what an option adds may depend on other decisions (the resolution).
 bool adds_up(const SearchSpace& space, const Quantity& quantity, const Linear& line) {
   constexpr int architectures_tried = 16;
   constexpr double tolerance = 1e-9;

@@ -124,8 +124,7 @@ class MapleEdgeModel : public NetworkModel {
       return AdaptationSet{set.architectures, pool_ms[d]};
     });
     all.push_back(set);
-    // From scratch the network can use the new device's place among the pool's; fine-tuned it keeps what it has
-    // learned.
+    // From scratch it can use the new device's place among the pool's; fine-tuned it keeps what it has learned.
     const Standardisation standardisation = joint ? standardisation_over(all) : standardisation_;
     const std::vector<StandardisedDevice> devices = standardised(all, standardisation);
     const StandardisedDevice& device = devices.back();

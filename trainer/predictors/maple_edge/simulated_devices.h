@@ -71,8 +71,7 @@ struct SimulatedDevice {
 /// Where devices come from.
 class DevicePrior {
  public:
-  /// `library` must outlive this. With `described`, most devices are as the descriptor of the device at hand lets
-  /// expect.
+  /// `library` must outlive this. With `described`, most devices are as the descriptor at hand lets expect.
   DevicePrior(const structured::StructuredLibrary& library, const SimulationOptions& options,
               const structured::DescribedDevice* described = nullptr);
 
@@ -90,8 +89,7 @@ class DevicePrior {
 double log_latency(const SimulatedDevice& device, const SimulatedSpace& space, std::size_t architecture);
 double log_latency(const SimulatedDevice& device, const nasbench::StructureTable& table, std::size_t architecture);
 
-/// The noise of one measurement of log latency: Student's t with four degrees of freedom times σ, and the slow speed in
-/// a quarter of all.
+/// The noise of a measured log latency: σ times Student's t of four degrees of freedom; a quarter in the slow speed.
 double draw_noise(const SimulatedDevice& device, Rng& rng);
 
 /// How far apart two lists of log latencies are, whatever their scales: the root mean square of their differences less

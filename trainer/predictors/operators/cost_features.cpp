@@ -71,8 +71,7 @@ std::optional<std::size_t> counts_as(const FeatureMap& map, std::size_t group, U
   return seen ? group : stand_in_for(map, group);
 }
 
-/// Raw features of operators, without the base. Where operators of a type of its own were not measured, they count as
-/// the stand-in of their group.
+/// Raw features of operators, without the base. Unmeasured operators of their own type count as their group's stand-in.
 Eigen::VectorXd raw_of(const FeatureMap& map, const std::vector<nasbench::OperatorSpecification>& operators) {
   Eigen::VectorXd raw = raw_features(operators);
   raw[0] = 0;

@@ -102,8 +102,7 @@ struct CostLibrary {
   Eigen::MatrixXd sizes;
   /// The growth of the knowledge by which each network and each device came, 0: by none; empty: it never grew.
   Eigen::VectorXd network_growth, device_growth;
-  /// What the squares of log_rms are multiplied with to be the variance of log latency of networks unlike all that are
-  /// known; calibration finds it.
+  /// The variance of log latency of networks unlike all known ones, in squares of log_rms; calibration finds it.
   double residual_factor = 1;
   /// The share of its expected variance that log latency has of networks that are known, beside networks unlike them.
   double known_share = 1;

@@ -42,7 +42,7 @@ Eigen::ArrayXd reach_of(const CostPosterior& posterior, const Eigen::MatrixXd& p
 }
 
 void confine_unmeasured(const Eigen::MatrixXd& measured, CostPosterior& posterior) {
-  const double most = getenv("MOST") ? atof(getenv("MOST")) : 3;  // times the median
+  constexpr double most = 3;  // times the median
   for (Index f = 0; f < measured.cols(); ++f) {
     if ((measured.col(f).array() != 0).any()) continue;
     std::vector<std::pair<double, double>> costs;  // cost, weight

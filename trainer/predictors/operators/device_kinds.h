@@ -17,8 +17,7 @@ struct DeviceLabels {
   std::vector<std::string> board;  ///< equal for settings of one board
 };
 
-/// Features in units that are comparable: a cost of one measure (arithmetic, bytes, …) is about as large in each group
-/// of operators.
+/// Features in units that are comparable: a cost of one measure (bytes, …) is about as large in each group.
 struct FeatureScale {
   std::vector<std::size_t> measure;  ///< [features]
   Eigen::VectorXd log_unit;          ///< [features]: log of a feature's unit in units usual for its measure
@@ -65,8 +64,7 @@ struct KindOptions {
   double setting_power = 0.7;   ///< n settings of a board and kind count as n^(1 − setting_power) boards
   std::size_t fewest = 3;       ///< device-runtimes that are a kind of their own
   /// A kind has a cluster of device-runtimes that are alike for each of so many device-runtimes, and at most
-  /// most_clusters of them; each is a kind of the same name. A new device-runtime is often like some of its kind, and
-  /// far from all. 0: no clusters.
+  /// most_clusters of them; each is a kind of the same name. A new one is often like some of its kind only. 0: none.
   std::size_t cluster_devices = 0, most_clusters = 5;
   int rounds = 8;  ///< of expectation-maximisation
   /// ν of a Student distribution of devices about their kind (Lange, Little and Taylor, 1989): smaller counts a device
@@ -85,9 +83,8 @@ void set_residuals(DeviceKind& kind);
 /// Keeps of the residuals' covariance its twelve leading directions.
 void keep_leading_residuals(DeviceKind& kind);
 
-/// All device-runtimes together as the first kind, then those of `labels` that have enough device-runtimes, and under
-/// the same name clusters of theirs. `features` are [networks, features], `latency_ms` [devices, networks] with NaN
-/// where nothing was measured.
+/// All device-runtimes together as the first kind, then those of `labels` that have enough, and under the same name
+/// clusters of theirs. `features` are [networks, features], `latency_ms` [devices, networks], NaN where unmeasured.
 std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const FeatureScale& scale,
                                   const Eigen::MatrixXd& latency_ms, const DeviceLabels& labels,
                                   const KindOptions& options = {});

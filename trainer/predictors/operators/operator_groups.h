@@ -20,8 +20,7 @@ std::size_t operator_group_index(const nasbench::OperatorSpecification& specific
 /// The name of a group; empty for operator_group_count().
 const std::string& operator_group_name(std::size_t group);
 /// What tells an operator from others of its group: the name of one that is of no kind of ours, with its dimensions
-/// where it is a convolution ("3-D Conv"), that a file multiplies bytes (of_8_bits), or "cubic resize"; empty for all
-/// others.
+/// where it is a convolution ("3-D Conv"), that a file multiplies bytes (of_8_bits), or "cubic resize"; else empty.
 std::string operator_type_of(const nasbench::OperatorSpecification& specification);
 /// "convolution: 3-D Conv": group and type of an operator that is counted with those of a group and may cost otherwise
 /// than they do: of no kind of ours other convolutions, packed weights, attention, and all that multiply nothing; of
@@ -29,8 +28,7 @@ std::string operator_type_of(const nasbench::OperatorSpecification& specificatio
 std::string unusual_operator(const nasbench::OperatorSpecification& specification);
 
 /// Groups that stand in for one that a pool never saw, the most alike first; for operators of no kind of ours without
-/// arithmetic also where it saw others of them. Where the pool saw none of these groups either, the operators cost
-/// nothing of their own.
+/// arithmetic also where it saw others of them. Where the pool saw none of these, they cost nothing of their own.
 const std::vector<std::size_t>& stand_in_groups(std::size_t group);
 
 /// What of an operator costs time. The first five are much those of Li et al. (2023, Table 2); what the others add
@@ -45,15 +43,13 @@ enum Measure : std::size_t {
   /// convolution copies these (Chellapilla, Puri and Simard, 2006), and others read them. Zero for 1×1 windows, which
   /// hold what is read, and for depthwise convolutions, whose arithmetic it would repeat.
   window_bytes,
-  /// The arithmetic of a depthwise convolution with windows larger than 3×3, for which fewer runtimes have a kernel of
-  /// its own. Zero for all else.
+  /// The arithmetic of depthwise convolutions of over 3×3, for which few runtimes have a kernel. Zero for all else.
   large_window_arithmetic,
 };
 constexpr std::size_t measures_of_group = large_window_arithmetic + 1;
 
-/// What the bytes of an operator of narrow numbers are multiplied with, so that they count as those of floats: a
-/// runtime computes in a precision of its own, and what devices cost is learned from networks described in floats. 1 of
-/// others.
+/// What the bytes of an operator of narrow numbers are multiplied with, so that they count as those of floats: runtimes
+/// compute in a precision of their own, and costs are learned from networks described in floats. Else 1.
 double bytes_as_floats(const nasbench::OperatorSpecification& specification);
 
 /// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group;

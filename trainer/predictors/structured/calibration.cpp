@@ -27,8 +27,7 @@ struct HeldOut {
   std::vector<std::string> family;
 };
 
-/// Every device alone; or of a large library some in a drawn order, each with its family, one of each family before the
-/// second of any.
+/// Every device alone; or of a large library some as drawn, each with its family, one of each before the second of any.
 std::vector<HeldOut> held_out_devices(const StructuredLibrary& library, const StructuredCalibrationOptions& options) {
   const bool every_alone = library.cluster_of.empty();
   const std::size_t devices = library.entries.size() - 1;

@@ -33,8 +33,7 @@ MatrixXd costs_of(const StructuredLibrary& library) {
   return costs;
 }
 
-/// log(measured / expected), less its median, of costs [features, entries] under one structure: [measurements,
-/// entries].
+/// log(measured / expected), less its median, of costs [features, entries] under a structure: [networks, entries].
 MatrixXd residuals_of(const StructureProblem& problem, std::size_t structure, const MatrixXd& costs) {
   const nasbench::StructureTable& table = problem.table;
   const auto alternatives = static_cast<Index>(table.structures[structure].alternatives);
@@ -71,8 +70,7 @@ MatrixXd covariance_of(const StructureProblem& problem, std::size_t structure, c
 }
 
 /// Log evidence, up to a constant, of costs [features, entries] under each structure that is considered, [structures,
-/// entries]: of the closest to them that is tried. Whitening is by L⁻¹ of the residuals' covariance L Lᵀ, which all
-/// entries share.
+/// entries]: of the closest to them that is tried. Whitening is by L⁻¹ of the residuals' shared covariance L Lᵀ.
 MatrixXd evidence_table(const StructureProblem& problem, const MatrixXd& of_costs, const MatrixXd& costs,
                         const std::vector<double>& closeness_tried) {
   const std::vector<std::size_t> structures = considered_structures(*problem.library.model, problem.options);

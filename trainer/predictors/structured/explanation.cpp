@@ -87,8 +87,7 @@ void suspect_content(const nasbench::SearchSpace& space, const AdaptationSet& se
   }
 }
 
-/// Warns of the first operator that a descriptor has at another resolution than `device` of the pool; whether there is
-/// one.
+/// Warns of the first operator that a descriptor has at another resolution than `device`; says whether there is one.
 template <class Measured>
 bool warn_of_resolution(const std::vector<Measured>& own, const std::vector<Measured>& others,
                         const std::string& device, std::vector<Remark>& warnings) {
