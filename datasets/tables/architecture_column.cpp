@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "datasets/tables/measurements.h"
-#include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
@@ -14,12 +13,14 @@ namespace {
 
 /// A network may be called by its file.
 nasbench::Architecture parse_named(const nasbench::NetworkSpace& space, const std::string& text) {
+  const std::filesystem::path file = text;
+  const auto ends = [extension = file.extension()](const char* suffix) { return extension == suffix; };
   try {
     return space.parse(text);
   } catch (const InputError&) {
-    if (&space != &nasbench::networks() || !nasbench::is_network_file(text)) throw;
+    if (&space != &nasbench::networks() || !(ends(".onnx") || ends(".tflite") || ends(".param"))) throw;
   }
-  return space.parse(std::filesystem::path(text).stem().string());
+  return space.parse(file.stem().string());
 }
 
 }  // namespace

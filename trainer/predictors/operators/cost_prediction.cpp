@@ -44,16 +44,16 @@ Eigen::ArrayXd reach_of(const CostPosterior& posterior, const Eigen::MatrixXd& p
 void confine_unmeasured(const Eigen::MatrixXd& measured, CostPosterior& posterior) {
   constexpr double most = 3;  // times the median
   for (Index f = 0; f < measured.cols(); ++f) {
-    if ((measured.col(f).array() != 0).any()) continue;
+    const bool is_decision = posterior.rest_ms2[f] > 0;
+    if (is_decision || (measured.col(f).array() != 0).any()) continue;
     std::vector<std::pair<double, double>> costs;  // cost, weight
-    double before = 0, after = 0, below = 0, half = 0;
+    double before = 0, after = 0, below = 0, half = 0, median = 0;
     for (const CostComponent& component : posterior.components) {
       if (!(component.costs_ms[f] > 0)) continue;
       costs.emplace_back(component.costs_ms[f], component.weight);
       half += component.weight / 2;
     }
     std::sort(costs.begin(), costs.end());
-    double median = 0;
     for (auto at = costs.begin(); below < half && at != costs.end(); ++at) below += at->second, median = at->first;
     for (CostComponent& component : posterior.components) {
       double& cost = component.costs_ms[f];
@@ -64,7 +64,6 @@ void confine_unmeasured(const Eigen::MatrixXd& measured, CostPosterior& posterio
     if (!(after < before)) continue;
     posterior.least_costs_ms[f] *= after / before;
     posterior.spread_ms.row(f) *= after / before;
-    posterior.rest_ms2[f] *= std::pow(after / before, 2);
   }
 }
 

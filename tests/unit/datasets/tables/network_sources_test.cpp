@@ -193,6 +193,7 @@ TEST(NetworkSources, FilesOfOneStem_GoByTheirPaths) {
   const TemporaryFolder folder;
   const std::string first = (folder.path() / "stem.onnx").string(), other = (folder.path() / "alone.onnx").string();
   const std::string second = (folder.path() / "v2" / "stem.onnx").string();
+  std::filesystem::create_directory(folder.path() / "v2");
   write_file_atomically(first, tiny_onnx(4));
   write_file_atomically(second, tiny_onnx(5));
   write_file_atomically(other, tiny_onnx(6));
