@@ -23,7 +23,7 @@ struct JoinedSources {
   MeasuredSource measured;
   std::vector<MeasuredSource> sources;  ///< each as it was read
   std::vector<RepeatedNetwork> repeated;
-  Fleet levels;                     ///< how the sources differ, or of a fleet its boards
+  Fleet levels;  ///< how the sources differ, or of a fleet its boards
 
   /// Sentences for people: what was measured more than once and how far that agrees, and how far the sources differ;
   /// for a fleet, how far its boards do. None where nothing was.

@@ -73,9 +73,9 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
 void add_spread(Eigen::Index begin, const Eigen::MatrixXd& covariance, Eigen::Index operator_features,
                 CostPosterior& posterior);
 
-/// Of operators that no measured network has, a device in the pool may have learned the cost from a single network, whose
-/// measurement may be an outlier. So no component's cost of them is more than a few times the median component's.
-/// `measured` are the measured networks' features, [n, features].
+/// Keeps what operators cost that no measured network has, which a device of the pool may have learned from one
+/// outlier: no component's cost of them is more than three times the median component's. `measured` are features, [n,
+/// features].
 void confine_unmeasured(const Eigen::MatrixXd& measured, CostPosterior& posterior);
 
 /// What a posterior says of networks; `novelty` and `reach` are shares of its residual_variance and reach_variance.

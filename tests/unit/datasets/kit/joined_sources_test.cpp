@@ -175,9 +175,9 @@ TEST_F(JoinedMeasurements, OfOtherSettingsAreRefusedOrDoubted) {
   const std::size_t left_out = joined().measured.left_out();
   b.put("before.txt", "machine=aarch64\npower_mode=15W\n");
   ASSERT_EQ(joined().measured.doubts.size(), 1u);
-  EXPECT_EQ(
-      joined().measured.doubts[0].find(b.path().string() + ": its power mode is '15W', that of the sources before it 'MAXN'"),
-      0u)
+  EXPECT_EQ(joined().measured.doubts[0].find(b.path().string() +
+                                             ": its power mode is '15W', that of the sources before it 'MAXN'"),
+            0u)
       << joined().measured.doubts[0];
   EXPECT_EQ(joined().warnings().front(), joined().measured.doubts[0]);
   EXPECT_EQ(joined().measured.left_out(), left_out + 1) << "which --strict refuses";

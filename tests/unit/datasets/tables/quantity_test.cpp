@@ -30,7 +30,8 @@ TEST(Quantity, SpeaksOfItselfInSentencesAboutLatencies) {
   EXPECT_EQ(in_words_of(Quantity::memory, "log latency_ms = max(x, floor_ms)"), "log memory_mib = max(x, floor_mib)");
   EXPECT_EQ(in_words_of(Quantity::energy, "conv 1.2 ms ± 0.1 ms: the latencies"), "conv 1.2 mJ ± 0.1 mJ: the energies");
   EXPECT_EQ(in_words_of(Quantity::cold, "a latency of 3 ms"), "a cold latency of 3 ms");
-  EXPECT_EQ(in_words_of(Quantity::cold, "Where the time of a network goes"), "Where the cold latency of a network goes");
+  EXPECT_EQ(in_words_of(Quantity::cold, "Where the time of a network goes"),
+            "Where the cold latency of a network goes");
   EXPECT_EQ(in_words_of(Quantity::latency, "latency_ms is a latency"), "latency_ms is a latency");
   EXPECT_EQ(in_words_of(Quantity::energy, "forms of systems_msg"), "forms of systems_msg");
 }
