@@ -56,6 +56,14 @@ class OwnNetworks : public ::testing::Test {
     return "tenshot collect --runtime " + runtime + " --networks " + q("models") +
            " --runs 6 --rounds 2 --attempts 1 --tolerance 5 --out " + q("pool");
   }
+  /// The network that ten.csv, a plan, names first.
+  static std::string measured_first() {
+    std::istringstream plan(slurp(path("ten.csv")));
+    std::string line;
+    std::getline(plan, line);
+    std::getline(plan, line);
+    return line.substr(line.find(',') + 1);
+  }
   static std::filesystem::path path(const std::string& name) { return folder_->path() / name; }
   static std::string q(const std::string& name) { return quoted(path(name)); }
 
@@ -200,6 +208,14 @@ TEST_F(OwnNetworks, KitOfTen_OnOnnxRuntime_PredictsAModelThatNobodyMeasured) {
   expect_fine(predicted);
   const std::regex line(R"([0-9.]+ ms \(90 %: [0-9.]+ to [0-9.]+\)\n)");
   EXPECT_TRUE(std::regex_search(predicted.out, line)) << predicted.out;
+  // What the kit measured counts, also where a file of that name holds another network by now.
+  const Folder changed;
+  write(changed.path() / (measured_first() + ".onnx"), nasbench::onnx_model(network_of(27), {}));
+  const Outcome other = run("tenshot adapt --checkpoint " + q("networks.tenshot") + " --measurements " + q("kit") +
+                            " --networks " + quoted(changed.path()) + " --out " + q("other.tenshot"));
+  expect_fine(other);
+  expect_parts(other.err, {measured_first() + ": that of ", "is another network, or of another shape, than "});
+  EXPECT_EQ(run("tenshot predict --predictor " + q("other.tenshot") + " " + q("new_model.onnx")).out, predicted.out);
   const Outcome reported =
       run("tenshot report " + q("board.tenshot") + " --measurements " + q("kit") + " --out " + q("page.html"));
   expect_fine(reported);
