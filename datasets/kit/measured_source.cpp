@@ -114,7 +114,7 @@ MeasuredSource read_measured(const fs::path& path, const NetworkSpace& space, Qu
   if (is_kit(path)) return read_kit(path, space, quantity);
   const bool device = path.filename() == "device.json" || (is_folder(path) && is_there(path / "device.json"));
   if (!device && is_folder(path)) {
-    throw FileError(path.string() + ": is the folder of neither a kit (manifest.json) nor a device-runtime " +
+    throw FileError(path.string() + ": is a folder, and that of neither a kit (manifest.json) nor a device-runtime " +
                     "(device.json); give one of these");
   }
   return device ? read_device_folder(path, space, quantity) : read_csv(path, space, quantity);

@@ -15,8 +15,7 @@ struct WindowOptionNumbers {
 };
 constexpr WindowOptionNumbers convolution_numbers = {0, 1, 2, 3, 4, 5};
 constexpr WindowOptionNumbers depthwise_numbers = {0, 1, 2, 4, 5, 6};
-constexpr int no_option = 1000;  // beyond every table: it has its default
-constexpr int same = 0;          // Padding
+constexpr int no_option = 1000, same = 0;  // beyond every table, so that it has its default; a Padding
 
 WindowOptions window_of(const Operation& op, const WindowOptionNumbers& numbers, const Extent& kernel) {
   WindowOptions window;
@@ -49,9 +48,8 @@ Extent extent(std::int64_t height, std::int64_t width) {
 
 /// The operand that a lower rank broadcasts from behind, in the order of an image.
 Source over_image(Operation& op, std::size_t input) {
-  const Shape& shape = op.shape(input);
-  Shape whole = shape;
-  whole.insert(whole.begin(), 4 - shape.size(), 1);
+  Shape whole = op.shape(input);
+  whole.insert(whole.begin(), 4 - whole.size(), 1);
   return op.builder().reshape(op.name() + "_aligned", op.source(input), image_shape(whole));
 }
 
@@ -102,8 +100,7 @@ void function(Operation& op) {
   NetworkNode node = op.lone_node(OperatorKind::activation, op.shape(), rule_of(op.code(), "")->name);
   OperatorAttributes& attributes = node.attributes;
   if (op.code() == code::leaky_relu) attributes.alpha = op.real(0);
-  if (op.code() == code::elu) attributes.alpha = 1;
-  if (op.code() == code::relu_n1_to_1) attributes.alpha = -1;
+  if (op.code() == code::elu || op.code() == code::relu_n1_to_1) attributes.alpha = op.code() == code::elu ? 1 : -1;
   if (op.code() == code::relu_n1_to_1 || op.code() == code::relu_0_to_1) attributes.beta = 1;
   op.append(std::move(node));
 }

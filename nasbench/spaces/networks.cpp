@@ -207,7 +207,7 @@ NamedNetwork named_network(std::string name, std::vector<OperatorSpecification> 
 
 const NetworkSpace& networks() { return catalogue(); }
 
-Architecture network_of_files(std::string_view name) { return catalogue().parse(name, true); }
+Architecture network_of_files(const std::string& name) { return catalogue().parse(name, true); }
 
 Architecture add_network(NamedNetwork network, NamedBy by) { return catalogue().add(std::move(network), by); }
 

@@ -45,7 +45,7 @@ enum class NamedBy {
 const NetworkSpace& networks();
 
 /// As networks().parse(), but what a file or a card named last counts before what the user did.
-Architecture network_of_files(std::string_view name);
+Architecture network_of_files(const std::string& name);
 
 /// Makes a network known, and returns its identity. A network that is known already is the same one. Throws InputError
 /// when it has no operators, or when the name could not stand in a table: it is empty, over 200 bytes, or has commas,

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/median.h"
 
 namespace tenshot::sampling {
 namespace {
@@ -155,9 +154,10 @@ std::vector<std::size_t> choose_informative(const LatencyCovariance& covariance,
 std::vector<double> expected_variance(const LatencyCovariance& covariance, const std::vector<std::size_t>& measured,
                                       const InformationOptions& options) {
   Design design(covariance, options);
+  const double noise_variance = options.noise * options.noise;
   const auto typical = [&] {
-    const Eigen::VectorXf variances = design.variances();
-    return upper_median({variances.begin(), variances.end()});
+    const Eigen::ArrayXd variances = design.variances().cast<double>().array().max(0);
+    return std::exp((variances + noise_variance).log().mean()) - noise_variance;
   };
   std::vector<double> variance = {typical()};
   for (const std::size_t j : measured) {

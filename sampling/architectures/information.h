@@ -43,9 +43,9 @@ std::vector<std::size_t> choose_informative(const LatencyCovariance& covariance,
                                             const std::vector<std::size_t>& candidates, std::size_t samples, Rng& rng,
                                             const InformationOptions& options = {});
 
-/// The variance of log latency, the median over all architectures, before any of `measured` and after each of them in
-/// turn: [measured.size() + 1] values. Says how much more measurements would help; of a mean, a single network that
-/// nobody can tell would be the most.
+/// The variance of log latency, the geometric mean over all architectures with the noise, before any of `measured` and
+/// after each of them in turn: [measured.size() + 1] values. Says how much more measurements would help; the mean would
+/// be that of the one network that nobody can tell.
 std::vector<double> expected_variance(const LatencyCovariance& covariance, const std::vector<std::size_t>& measured,
                                       const InformationOptions& options = {});
 

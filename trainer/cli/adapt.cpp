@@ -36,7 +36,7 @@ void require_some_usable(const trainer::Predictor& predictor, std::vector<nasben
 void run_adapt(const OptionParser& options) {
   const std::string out = options.required("out");
   if (!options.has("measurements") && !options.has("descriptor") && !options.has("like")) {
-    throw UsageError("tenshot adapt needs --measurements, --descriptor or --like; see tenshot adapt --help");
+    throw UsageError("tenshot adapt needs --measurements; or --descriptor or --like; see tenshot adapt --help");
   }
   trainer::AdaptOptions adapt_options;
   if (options.has("like")) adapt_options.like = options.get("like");

@@ -170,7 +170,7 @@ void run_plan(const OptionParser& options) {
   if (options.has("fusion")) return run_fusion_kit(options);
   if (adds_to_kit(options)) return add_converted(options);
   if (!options.has("kit") && !options.has("out")) {  // a kit holds its plan
-    throw UsageError("tenshot plan needs --out, a file for the plan, or --kit, a folder to copy to the device");
+    throw UsageError("tenshot plan needs --out; or --kit, a folder to copy to the device; see tenshot plan --help");
   }
   trainer::PlanRequest request = plan_request(options);
   datasets::KitRequest kit = kit_request(options, request.seed);

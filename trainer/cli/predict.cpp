@@ -106,7 +106,7 @@ std::string source_of(const OptionParser& options) {
   if (!options.has("device")) {
     if (options.has("checkpoint")) throw UsageError("--checkpoint is of a --device");
     if (options.has("predictor")) return options.get("predictor");
-    throw UsageError("tenshot predict needs --predictor or --device; see tenshot predict --help");
+    throw UsageError("tenshot predict needs --predictor; or --device; see tenshot predict --help");
   }
   if (options.has("predictor")) throw UsageError("--predictor and --device are two ways: give one");
   return checkpoint_of(options);

@@ -36,7 +36,7 @@ std::string_view word(Trust trust);
 /// Measurements that would tell most, and what they would do.
 struct NextMeasurements {
   std::vector<std::size_t> chosen;  ///< of the candidates, the most informative first
-  double before = 0;                ///< deviation of log latency, that of the median candidate, noise excluded
+  double before = 0;                ///< typical deviation of log latency (sampling::expected_variance), noise excluded
   double after = 0;                 ///< expected after measuring those chosen
   double noise = 0;                 ///< σ of a measurement's log latency, and of what is a network's own
 

@@ -58,7 +58,7 @@ TEST(MeasuredSource, RefusesPredictionsAndTablesOfNothing) {
   EXPECT_NE(reading(""), "");
   EXPECT_EQ(message_of([&] { read_measured(folder.path(), space(), Quantity::latency); }),
             folder.path().string() +
-                ": is the folder of neither a kit (manifest.json) nor a device-runtime (device.json); give "
+                ": is a folder, and that of neither a kit (manifest.json) nor a device-runtime (device.json); give "
                 "one of these");
 }
 

@@ -153,9 +153,13 @@ TEST(ExpectedVariance, OfOneArchitectureFollowsTheGaussianRule) {
   EXPECT_NEAR(variance[1], 0.09 * 0.0025 / 0.0925, 1e-6);
 }
 
-TEST(ExpectedVariance, OfASingleArchitectureThatNothingTellsDoesNotStandForAll) {
-  const auto variance = expected_variance(independent({0.3F, 0.3F, 5}), {2}, all_candidates());
-  EXPECT_NEAR(variance[1], variance[0], 1e-6);
+TEST(ExpectedVariance, OfASingleArchitectureThatNothingTellsIsNotThatOfAll) {
+  std::vector<float> deviations(20, 0.3F);
+  deviations.back() = 30;  // variances of 0.09 and 900, noise² = 0.0025
+  const auto variance = expected_variance(independent(deviations), {19}, all_candidates());
+  const double before = std::pow(0.0925, 0.95) * std::pow(900.0025, 0.05);
+  EXPECT_NEAR(variance[0], before - 0.0025, 1e-4) << "a mean would be 45";
+  EXPECT_NEAR(variance[1], std::pow(0.0925, 0.95) * std::pow(0.005, 0.05) - 0.0025, 1e-4);
 }
 
 TEST(ExpectedVariance, NeverGrows) {
