@@ -47,10 +47,10 @@ MeasuredSource read_kit(const fs::path& path, const NetworkSpace& space, Quantit
     const std::string name = space.format(measured);
     const Architecture named = space.parse(name);
     if (named == measured) continue;
-    const std::string origin = nasbench::named_network(named).origin;
     source.kit->findings.push_back(
-        {KitProblem::other_model, name + ": that of " + origin + " is another network, or of " +
-                                      "another shape, than " + path.string() + " measured; what was measured counts"});
+        {KitProblem::other_model, name + ": that of " + nasbench::named_network(named).origin +
+                                      " is another network, or of " + "another shape, than " + path.string() +
+                                      " measured; what was measured counts"});
   }
   source.descriptor = source.kit->descriptor;
   source.board = note(source.kit->before, board_key);

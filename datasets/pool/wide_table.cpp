@@ -7,6 +7,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -20,7 +21,7 @@ std::string header_place(const CsvReader& csv) { return csv.file() + ":" + std::
 
 /// Whether the column stands beside the measurements of a device-runtime in its latencies.csv.
 bool is_beside_measurements(const std::string& column) {
-  return column == "runs" || column.rfind("stddev_", 0) == 0 || column.rfind("sentinel_", 0) == 0;
+  return column == "runs" || begins_with(column, "stddev_") || begins_with(column, "sentinel_");
 }
 
 /// Every column that is a device's, in the file's order.
@@ -68,14 +69,28 @@ std::vector<DeviceColumn> columns_asked_for(const CsvReader& csv, const std::vec
   return chosen;
 }
 
+/// Refuses a column whose name says another quantity, or microseconds where milliseconds are read.
+void require_unit(const std::string& place, const std::string& column, const WideTableOptions& options) {
+  for (const Quantity quantity : quantities_in({column})) {
+    if (quantity == options.quantity) continue;
+    throw InputError(place + "is of " + std::string(title(quantity)) + ", asked for " +
+                     std::string(title(options.quantity)) + "; say --quantity " + std::string(name(quantity)) +
+                     ", or name the columns to read");
+  }
+  if (!ends_with(column, "_us") || options.unit_ms != 1) return;
+  throw InputError(place + "seems to hold microseconds; say --unit us, or rename it");
+}
+
 /// The devices to read: those asked for, else every one of the table.
 std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const std::vector<DeviceColumn>& all,
-                                         const std::vector<std::string>& devices) {
-  std::vector<DeviceColumn> columns = devices.empty() ? all : columns_asked_for(csv, all, devices);
+                                         const WideTableOptions& options) {
+  std::vector<DeviceColumn> columns = options.devices.empty() ? all : columns_asked_for(csv, all, options.devices);
   for (const DeviceColumn& column : columns) {
+    const std::string place = header_place(csv) + "column '" + excerpt(column.id) + "' ";
+    require_unit(place, column.id, options);
     if (is_device_id(column.id)) continue;
-    throw InputError(header_place(csv) + "column '" + excerpt(column.id) + "' cannot name a device-runtime (" +
-                     std::string(device_id_rule) + "); rename it, or name the columns to read");
+    throw InputError(place + "cannot name a device-runtime (" + std::string(device_id_rule) +
+                     "); rename it, or name the columns to read");
   }
   return columns;
 }
@@ -152,20 +167,7 @@ RowRange parse_row_range(std::string_view text) {
 WideTableScan::WideTableScan(CsvReader& csv, const NetworkSpace& space, const WideTableOptions& options)
     : csv_(csv), rows_(options.rows), unit_ms_(options.unit_ms), architectures_(csv, space, expected_columns) {
   const std::vector<DeviceColumn> all = device_columns(csv, space);
-  columns_ = chosen_columns(csv, all, options.devices);
-  for (const DeviceColumn& chosen : columns_) {
-    for (const Quantity quantity : quantities_in({chosen.id})) {
-      if (quantity == options.quantity) continue;
-      throw InputError(header_place(csv) + "column '" + chosen.id + "' is of " + std::string(title(quantity)) +
-                       ", asked for " + std::string(title(options.quantity)) + "; say --quantity " +
-                       std::string(name(quantity)) + ", or name the columns to read");
-    }
-    const std::size_t unit = chosen.id.rfind("_us");
-    if (options.unit_ms == 1 && unit != std::string::npos && unit + 3 == chosen.id.size()) {
-      throw InputError(header_place(csv) + "column '" + chosen.id + "' seems to hold microseconds; say --unit us, or " +
-                       "rename it");
-    }
-  }
+  columns_ = chosen_columns(csv, all, options);
   for (const auto& [device, latencies] : options.operator_latencies) {
     if (std::any_of(all.begin(), all.end(), [&, id = &device](const DeviceColumn& c) { return c.id == *id; })) continue;
     throw InputError(header_place(csv) + "operators are said to be of '" + excerpt(device) + "'; " + devices_text(all));

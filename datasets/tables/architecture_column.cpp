@@ -7,20 +7,20 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
 namespace {
 
-/// A network may be called by its file.
+/// A network may be called by its file. What predicts alone reads no such file, and knows the suffixes from here.
 nasbench::Architecture parse_named(const nasbench::NetworkSpace& space, const std::string& text) {
-  const std::filesystem::path file = text;
-  const auto ends = [extension = file.extension()](const char* suffix) { return extension == suffix; };
   try {
     return space.parse(text);
   } catch (const InputError&) {
-    if (&space != &nasbench::networks() || !(ends(".onnx") || ends(".tflite") || ends(".param"))) throw;
+    const bool is_file = ends_with(text, ".onnx") || ends_with(text, ".tflite") || ends_with(text, ".param");
+    if (!is_file || &space != &nasbench::networks()) throw;
   }
-  return space.parse(file.stem().string());
+  return space.parse(std::filesystem::path(text).stem().string());
 }
 
 }  // namespace

@@ -147,7 +147,6 @@ std::string_view CsvReader::read_quoted_field() {
   }
   if (doubled) {
     std::string& copy = unescaped_.emplace_back();
-    copy.reserve(field.size());
     for (std::size_t i = 0; i < field.size(); ++i) {
       copy.push_back(field[i]);
       if (field[i] == '"') ++i;

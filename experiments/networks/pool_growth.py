@@ -378,7 +378,7 @@ cost (by hand, the draws of the other page): boards' new networks had 35.6 / 55.
 56.1 by half, where they have 36.8 / 56.5 as it ships.
 
 Phones' GPUs are four devices, and one plan is a draw for all of them: on the first draw of networks, by everything with rows,
-it was worth 10.8 points to say what the runtime is, to plan and adaptation; as it ships, on both draws, 2.5 ± 2.8. With three
+it was worth 10.8 points to say what the runtime is, to plan and adaptation; as it ships, on both draws, 2.9 ± 2.2. With three
 plans of each, it is worth [nothing](../../search/planning.md).
 
 Intervals are those that inside the pool are shortest and miss least: a multiple of `log_rms`, of at least one, and a

@@ -128,7 +128,6 @@ StructureTable StructureModel::table(const std::vector<Architecture>& architectu
   std::call_once(is_evaluated_, [&] { whole_space_ = evaluated(nasbench201().all()); });
   StructureTable table{architectures.size(), feature_count, {}, {}};
   std::vector<std::uint32_t> ordinals;
-  ordinals.reserve(table.size);
   table.signatures.reserve(table.size);
   for (const Architecture& architecture : architectures) {
     const auto ordinal = static_cast<std::uint32_t>(nasbench201().ordinal(architecture));

@@ -103,10 +103,15 @@ class Design {
     return best;
   }
 
-  /// Of each architecture.
-  Eigen::VectorXf variances() const { return (factor_ * posterior_).cwiseProduct(factor_).rowwise().sum(); }
+  /// The geometric mean over all architectures, with the noise.
+  double typical_variance() const {
+    const Eigen::ArrayXd noisy = variances().cast<double>().array().max(0) + noise_variance_;
+    return std::exp(noisy.log().mean()) - noise_variance_;
+  }
 
  private:
+  Eigen::VectorXf variances() const { return (factor_ * posterior_).cwiseProduct(factor_).rowwise().sum(); }
+
   static constexpr std::size_t block_size = 512;
 
   Eigen::MatrixXf weighted_gram() const {
@@ -154,15 +159,10 @@ std::vector<std::size_t> choose_informative(const LatencyCovariance& covariance,
 std::vector<double> expected_variance(const LatencyCovariance& covariance, const std::vector<std::size_t>& measured,
                                       const InformationOptions& options) {
   Design design(covariance, options);
-  const double noise_variance = options.noise * options.noise;
-  const auto typical = [&] {
-    const Eigen::ArrayXd variances = design.variances().cast<double>().array().max(0);
-    return std::exp((variances + noise_variance).log().mean()) - noise_variance;
-  };
-  std::vector<double> variance = {typical()};
+  std::vector<double> variance = {design.typical_variance()};
   for (const std::size_t j : measured) {
     design.measure(j);
-    variance.push_back(typical());
+    variance.push_back(design.typical_variance());
   }
   return variance;
 }

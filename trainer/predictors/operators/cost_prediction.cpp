@@ -41,20 +41,27 @@ Eigen::ArrayXd reach_of(const CostPosterior& posterior, const Eigen::MatrixXd& p
   return posterior.places.scale * ((own - largest).max(none) + (own - smallest).min(none));
 }
 
+/// The median over the components, by their weights, of what a feature costs where it costs anything; 0 where nowhere.
+static double median_cost_ms(const CostPosterior& posterior, Index feature) {
+  std::vector<std::pair<double, double>> costs;  // cost, weight
+  double half = 0;
+  for (const CostComponent& component : posterior.components) {
+    if (!(component.costs_ms[feature] > 0)) continue;
+    costs.emplace_back(component.costs_ms[feature], component.weight);
+    half += component.weight / 2;
+  }
+  std::sort(costs.begin(), costs.end());
+  for (const auto& [cost, weight] : costs)
+    if ((half -= weight) <= 0) return cost;
+  return 0;
+}
+
 void confine_unmeasured(const Eigen::MatrixXd& measured, CostPosterior& posterior) {
   constexpr double most = 3;  // times the median
   for (Index f = 0; f < measured.cols(); ++f) {
-    const bool is_decision = posterior.rest_ms2[f] > 0;
-    if (is_decision || (measured.col(f).array() != 0).any()) continue;
-    std::vector<std::pair<double, double>> costs;  // cost, weight
-    double before = 0, after = 0, below = 0, half = 0, median = 0;
-    for (const CostComponent& component : posterior.components) {
-      if (!(component.costs_ms[f] > 0)) continue;
-      costs.emplace_back(component.costs_ms[f], component.weight);
-      half += component.weight / 2;
-    }
-    std::sort(costs.begin(), costs.end());
-    for (auto at = costs.begin(); below < half && at != costs.end(); ++at) below += at->second, median = at->first;
+    if (posterior.rest_ms2[f] > 0 || (measured.col(f).array() != 0).any()) continue;  // a decision, or measured
+    const double median = median_cost_ms(posterior, f);
+    double before = 0, after = 0;
     for (CostComponent& component : posterior.components) {
       double& cost = component.costs_ms[f];
       before += component.weight * std::max(cost, 0.0);
