@@ -103,9 +103,7 @@ CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& 
   };
   const descriptor::TurnTimings found = timed_in_turn(chains.size(), make, chain_timing(options_.timing), {}, go_on);
   std::vector<ChainLatency> latencies;
-  for (std::size_t i = 0; i < chains.size(); ++i) {
-    latencies.push_back({chains[i].network, found.networks[i].median_ms});
-  }
+  for (std::size_t i = 0; i < chains.size(); ++i) latencies.push_back({chains[i].network, found.networks[i].median_ms});
   return {in_network_latencies(latencies), found.sentinel_ms};
 }
 

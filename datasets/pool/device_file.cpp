@@ -82,9 +82,7 @@ HardwareDescriptor read_descriptor(const JsonReader& device, const NetworkSpace&
   for (const JsonReader& entry : reader.objects("operators")) {
     descriptor.operators.push_back(read_operator(entry, descriptor.counters.size(), space));
   }
-  for (const JsonReader& entry : reader.objects("in_network")) {
-    descriptor.in_network.push_back(read_row(entry, space));
-  }
+  for (const JsonReader& entry : reader.objects("in_network")) descriptor.in_network.push_back(read_row(entry, space));
   if (counts == descriptor.counters.empty()) {
     throw FormatError(device.file() + ": descriptor.counters has " + std::to_string(descriptor.counters.size()) +
                       " names, which source '" + descriptor.source + "' cannot have");

@@ -181,9 +181,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 std::string quoted_list(const std::vector<std::string>& names) {
   constexpr std::size_t limit = 40;
   std::string text;
-  for (std::size_t i = 0; i < names.size() && i < limit; ++i) {
-    text += (i == 0 ? "'" : ", '") + excerpt(names[i]) + "'";
-  }
+  for (std::size_t i = 0; i < names.size() && i < limit; ++i) text += (i == 0 ? "'" : ", '") + excerpt(names[i]) + "'";
   if (names.size() > limit) text += " and " + std::to_string(names.size() - limit) + " more";
   return text;
 }

@@ -37,6 +37,8 @@ std::string Finding::message() const {
     text += "the row has " + value;
   } else {
     text.append("'").append(value).append("' ").append(words_of(problem).says);
+    const bool has_comma = problem == Problem::not_a_number && value.find(',') != std::string::npos;
+    text += has_comma ? ": decimals stand behind a point" : "";
   }
   return text + "; left out";
 }

@@ -30,7 +30,9 @@ nasbench::NamedNetwork read_named(const fs::path& file, std::string name, const 
 /// it.
 std::vector<fs::path> network_files_of(const fs::path& folder) {
   std::map<std::string, std::pair<std::size_t, fs::path>> by_name;
+  std::vector<std::string> folders;
   for (const fs::path& file : entries_of(folder)) {
+    if (is_folder(file)) folders.push_back(file.filename().string());
     if (!nasbench::is_network_file(file)) continue;
     const auto rank = static_cast<std::size_t>(&nasbench::network_format(file) - nasbench::network_formats().data());
     const auto [known, added] = by_name.try_emplace(file.stem().string(), rank, file);
@@ -38,7 +40,8 @@ std::vector<fs::path> network_files_of(const fs::path& folder) {
   }
   if (by_name.empty()) {
     throw InputError(folder.string() + ": holds no network, expected files such as resnet18.onnx (" +
-                     joined(nasbench::network_suffixes()) + ")");
+                     joined(nasbench::network_suffixes()) + ")" +
+                     (folders.empty() ? "" : "; its folders are not read: " + joined(folders)));
   }
   std::vector<fs::path> files;
   for (auto& [name, file] : by_name) files.push_back(std::move(file.second));

@@ -51,9 +51,7 @@ const KnownEvent* known(std::string_view name) {
 }
 
 perf_event_attr encode(const std::string& name) {
-  if (initialised() != PFM_SUCCESS) {
-    throw Error("libpfm cannot start: " + std::string(pfm_strerror(initialised())));
-  }
+  if (initialised() != PFM_SUCCESS) throw Error("libpfm cannot start: " + std::string(pfm_strerror(initialised())));
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   pfm_perf_encode_arg_t request{};

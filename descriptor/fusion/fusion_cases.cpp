@@ -143,18 +143,14 @@ std::vector<FusionCase> all_cases(const CaseImage& image) {
   for (const std::string& type : all) cases.push_back(operator_case(type, image));
   for (const std::string& first : all) {
     for (const std::string& second : all) {
-      for (const Fence fence : {Fence::softmax, Fence::pool}) {
-        cases.push_back(pair_case(first, second, fence, image));
-      }
+      for (const Fence fence : {Fence::softmax, Fence::pool}) cases.push_back(pair_case(first, second, fence, image));
     }
   }
   const std::vector<std::string> before = {"batch_norm", "convolution", "depthwise_convolution", "relu"};
   const std::vector<std::string> behind = {"batch_norm", "hard_swish", "relu", "sigmoid"};
   for (std::size_t left = 0; left < before.size(); ++left) {
     for (std::size_t right = left + 1; right < before.size(); ++right) {
-      for (const char* join : {"add", "multiply"}) {
-        cases.push_back(join_case(before[left], before[right], join, image));
-      }
+      for (const char* join : {"add", "multiply"}) cases.push_back(join_case(before[left], before[right], join, image));
       for (const char* first : {"convolution", "depthwise_convolution", "batch_norm", "add"}) {
         cases.push_back(fork_case(first, behind[left], behind[right], image));
       }

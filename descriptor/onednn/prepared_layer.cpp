@@ -62,9 +62,7 @@ class Primitive {
       arguments[DNNL_ARG_SRC] = memory(kernel_.source, engine_, scratch + scratchpad);
       before_.primitive.execute(memory_of.stream, {{DNNL_ARG_FROM, given}, {DNNL_ARG_TO, arguments[DNNL_ARG_SRC]}});
     }
-    if (after_.needed) {
-      arguments[DNNL_ARG_DST] = memory(kernel_.target, engine_, scratch + scratchpad + source);
-    }
+    if (after_.needed) arguments[DNNL_ARG_DST] = memory(kernel_.target, engine_, scratch + scratchpad + source);
     if (kernel_.has_weights) {
       char* weights = const_cast<char*>(given_weights);
       arguments[DNNL_ARG_WEIGHTS] = memory(kernel_.weights, engine_, weights);

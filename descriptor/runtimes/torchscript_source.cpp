@@ -229,9 +229,7 @@ std::vector<std::string> values(const nasbench::Network& network, const std::vec
 
 std::string torchscript_source(const nasbench::Network& network) {
   std::string source = "def forward(self";
-  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
-    source += ", " + value(network, {-1, static_cast<int>(i)});
-  }
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) source += ", " + value(network, {-1, static_cast<int>(i)});
   source += "):\n";
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {
     const NodeExpression expression(network.nodes[i], i, values(network, network.nodes[i].inputs));

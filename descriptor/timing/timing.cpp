@@ -219,9 +219,7 @@ Timing summarise(std::vector<double> run_times_ms) {
 
 Interval median_interval(const std::vector<double>& sorted) {
   const std::size_t rank = lower_rank(sorted.size());
-  if (rank == 0) {
-    return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-  }
+  if (rank == 0) return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   return {sorted[rank - 1], sorted[sorted.size() - rank]};
 }
 

@@ -103,9 +103,7 @@ std::vector<std::int32_t> FlatTable::integers(int field) const {
   const FlatVector found = vector(field, 4);
   file_->count_listed(found.length);
   std::vector<std::int32_t> numbers;
-  for (std::uint64_t i = 0; i < found.length; ++i) {
-    numbers.push_back(file_->number<std::int32_t>(found.place + 4 * i));
-  }
+  for (std::uint64_t i = 0; i < found.length; ++i) numbers.push_back(file_->number<std::int32_t>(found.place + 4 * i));
   return numbers;
 }
 

@@ -18,9 +18,7 @@ void inner_product(LayerReader& layer) {
   if (units < 1 || (!by_row && weights != 0 && weights != units * element_count(shape))) {
     reject({weights, " weights do not fit an input of ", shape, " and ", units, " outputs"});
   }
-  if (!by_row && shape.size() > 2) {
-    x = layer.builder().reshape(layer.name() + "_flat", x, {1, element_count(shape)});
-  }
+  if (!by_row && shape.size() > 2) x = layer.builder().reshape(layer.name() + "_flat", x, {1, element_count(shape)});
   layer.give_activated(layer.builder().linear(layer.name(), x, units, layer.whole(convolves ? 5 : 1, 0) != 0));
 }
 

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <system_error>
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
@@ -237,8 +237,7 @@ Network read_ncnn(const std::filesystem::path& path, const NetworkReadOptions& o
 
 std::vector<std::filesystem::path> ncnn_weight_files(const std::filesystem::path& path) {
   const std::filesystem::path weights = path.filename().replace_extension(".bin");
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path.parent_path() / weights, error)) return {};
+  if (!is_file(path.parent_path() / weights)) return {};
   return {weights};
 }
 

@@ -125,9 +125,7 @@ void permute(LayerReader& layer) {
   const std::string_view order = rank == 2 ? two[number] : rank == 3 ? three[number] : four[number];
   const std::string_view letters = rank == 2 ? "WH" : rank == 3 ? "WHC" : "WHDC";  // from behind
   std::vector<std::int64_t> axes = {0};
-  for (std::size_t i = rank; i > 0; --i) {
-    axes.push_back(static_cast<std::int64_t>(rank - letters.find(order[i - 1])));
-  }
+  for (std::size_t i = rank; i > 0; --i) axes.push_back(static_cast<std::int64_t>(rank - letters.find(order[i - 1])));
   layer.give(layer.builder().transpose(layer.name(), layer.source(), axes));
 }
 

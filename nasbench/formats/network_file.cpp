@@ -1,12 +1,13 @@
 #include "nasbench/formats/network_file.h"
 
-#include <algorithm>
+#include <string>
 #include <system_error>
 
 #include "nasbench/graph/onnx_external.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/file_kind.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -14,11 +15,12 @@ namespace {
 std::vector<std::filesystem::path> no_files(const std::filesystem::path&) { return {}; }
 std::optional<std::string> no_problem(const std::filesystem::path&) { return std::nullopt; }
 
-const NetworkFormat* format_of_suffix(const std::string& suffix) {
-  const std::vector<NetworkFormat>& all = network_formats();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const NetworkFormat& format) { return format.suffix == suffix; });
-  return found == all.end() ? nullptr : &*found;
+const NetworkFormat* format_by_name(const std::filesystem::path& file) {
+  const std::string suffix = lower_case(file.extension().string());
+  for (const NetworkFormat& format : network_formats()) {
+    if (format.suffix == suffix) return &format;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -32,7 +34,7 @@ const std::vector<NetworkFormat>& network_formats() {
 }
 
 const NetworkFormat& network_format(const std::filesystem::path& file) {
-  if (const NetworkFormat* format = format_of_suffix(file.extension().string())) return *format;
+  if (const NetworkFormat* format = format_by_name(file)) return *format;
   const std::optional<FileKind> kind = file_kind(file);
   for (const NetworkFormat& format : network_formats()) {
     if (kind && kind->what.find(format.name) != std::string::npos) return format;
@@ -40,9 +42,7 @@ const NetworkFormat& network_format(const std::filesystem::path& file) {
   return network_formats().front();
 }
 
-bool is_network_file(const std::filesystem::path& file) {
-  return format_of_suffix(file.extension().string()) != nullptr;
-}
+bool is_network_file(const std::filesystem::path& file) { return format_by_name(file) != nullptr; }
 
 std::vector<std::string> network_suffixes() {
   std::vector<std::string> suffixes;

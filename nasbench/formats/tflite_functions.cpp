@@ -111,7 +111,8 @@ void pair(Operation& op) {
                             : op.code() == code::mul                           ? OperatorKind::multiply
                                                                                : OperatorKind::elementwise;
   const Shape wanted = op.output().shape;
-  Shape shape;
+  const Shape file = inferred_shapes(op)->front();  // of all inputs, in the order of the file
+  const Shape shape = op.output().image ? image_shape(file) : file;
   NetworkNode node = op.node(kind, wanted, kind == OperatorKind::elementwise ? rule_of(op.code(), "")->name : "");
   node.inputs.clear();
   for (std::size_t i = 0; i < op.size(); ++i) {
@@ -119,14 +120,12 @@ void pair(Operation& op) {
     if (!op.is_constant(i)) {
       const bool smaller = op.output().image && op.shape(i).size() < 4;
       node.inputs.push_back(smaller ? over_image(op, i) : op.source(i));
-      shape = broadcast_shape(shape, op.builder().type(node.inputs.back()).shape);
     } else if (element_count(op.shape(i)) == 1) {
       const std::optional<std::vector<std::int64_t>> number = op.few_numbers(i);
       node.attributes.alpha = number && !number->empty() ? static_cast<double>(number->front()) : 1;
     }
     if (op.is_constant(i)) node.attributes.constant_first = i == 0 && kind == OperatorKind::elementwise;
   }
-  for (const Shape& constant : node.operation.constants) shape = broadcast_shape(shape, constant);
   if (element_count(shape) != element_count(wanted)) node.outputs[0].shape = shape;
   const bool activates =
       op.code() == code::add || op.code() == code::mul || op.code() == code::sub || op.code() == code::div;

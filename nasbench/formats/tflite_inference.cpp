@@ -137,6 +137,40 @@ Shapes in_blocks(const Operation& op) {
   return one({from[0], from[1] / block, from[2] / block, from[3] * block * block});
 }
 
+/// Pixels that become images of a batch, or images that become pixels: of padded extents, or with cropped ones.
+Shapes in_batches(const Operation& op) {
+  const std::optional<Numbers> blocks = op.few_numbers(1), margins = op.few_numbers(2);
+  Shape shape = op.file_shape();
+  if (!blocks || !margins || blocks->size() >= shape.size() || margins->size() != 2 * blocks->size())
+    return std::nullopt;
+  for (std::size_t i = 0; i < blocks->size(); ++i) {
+    const std::int64_t block = std::clamp<std::int64_t>((*blocks)[i], 1, 1 << 20);
+    const std::int64_t margin = (*margins)[2 * i] + (*margins)[2 * i + 1];
+    const bool to_batch = op.code() == code::space_to_batch;
+    shape[0] = to_batch ? shape[0] * block : shape[0] / block;
+    shape[i + 1] = to_batch ? (shape[i + 1] + margin) / block : shape[i + 1] * block - margin;
+  }
+  return one(shape);
+}
+
+/// What input 1 points at, along one axis of input 0.
+Shapes gathered(const Operation& op) {
+  Shape shape = op.file_shape();
+  const Shape rows = op.file_shape(1);
+  const auto axis = static_cast<std::ptrdiff_t>(front_axis(op.whole(0), shape.size()));
+  if (op.whole(1) != 0) return std::nullopt;  // of batches
+  shape.insert(shape.erase(shape.begin() + axis), rows.begin(), rows.end());
+  return one(shape);
+}
+
+Shapes tiled(const Operation& op) {
+  const std::optional<Numbers> times = op.few_numbers(1);
+  Shape shape = op.file_shape();
+  if (!times || times->size() != shape.size()) return std::nullopt;
+  for (std::size_t i = 0; i < shape.size(); ++i) shape[i] *= (*times)[i];
+  return one(shape);
+}
+
 Shapes broadcast(const Operation& op) {
   Shape shape;
   for (std::size_t i = 0; i < op.size(); ++i) {
@@ -202,6 +236,7 @@ std::optional<std::vector<Shape>> inferred_shapes(const Operation& op) {
   if (rule->convert == resize) return resized(op);
   if (rule->convert == fully_connected) return weighed(op);
   if (rule->convert == pair) return broadcast(op);
+  if (rule->convert == gather) return gathered(op);
   if (rule->convert == reduce) return reduced(op, op.few_numbers(1), op.flag(0));
   switch (op.code()) {
     case code::split: return parts(op);
@@ -211,6 +246,9 @@ std::optional<std::vector<Shape>> inferred_shapes(const Operation& op) {
     case code::arg_max: return reduced(op, op.few_numbers(1), false);
     case code::space_to_depth:
     case code::depth_to_space: return in_blocks(op);
+    case code::space_to_batch:
+    case code::batch_to_space: return in_batches(op);
+    case code::tile: return tiled(op);
     case code::transpose_conv: return op.few_numbers(0) ? one(op.numbers(0)) : std::nullopt;
     default: return std::nullopt;
   }

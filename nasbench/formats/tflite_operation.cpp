@@ -19,7 +19,7 @@ struct Row {
   const char* operators;
 };
 
-constexpr std::array<Row, 26> rows = {{
+constexpr std::array<Row, 27> rows = {{
     {function, Layout::alike,
      "8 floor 14 sigmoid 19 relu 20 clip 21 relu6 28 tanh 47 exp 53 cast 59 negate 66 sin 73 log 75 sqrt 76 rsqrt "
      "87 not 92 square 98 leaky_relu 101 absolute 104 ceil 108 cos 111 elu 116 round 117 hard_swish 150 gelu 152 "
@@ -51,7 +51,9 @@ constexpr std::array<Row, 26> rows = {{
     {opaque, Layout::images, "5 DepthToSpace 12 LpPool 13 LRN 26 SpaceToDepth 37 BatchToSpace 38 SpaceToBatch"},
     {opaque, Layout::alike, "11 LpNormalization 69 Tile 118 If 128 CumSum 130 Expand"},
     {opaque, Layout::any, "7 Gather 48 TopK 56 ArgMax 79 ArgMin 85 OneHot 107 GatherND 109 NonZero"},
-    {opaque, Layout::any, "120 NonMaxSuppression 121 NonMaxSuppression 143 ReadVariable"},
+    {opaque, Layout::any,
+     "120 NonMaxSuppression 121 NonMaxSuppression 143 ReadVariable 151 TensorScatter 122 ScatterND"},
+    {opaque, Layout::any, "105 ReverseSequence 112 ReverseSequence 93 Expand 94 Expand 96 Range"},
 }};
 
 std::map<std::int32_t, Rule> all_rules() {

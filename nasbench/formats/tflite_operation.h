@@ -143,12 +143,12 @@ std::vector<bool> images_of(const TfliteFile& file);
 namespace code {
 constexpr std::int32_t add = 0, concatenation = 2, depthwise_conv_2d = 4, depth_to_space = 5, dequantize = 6,
                        max_pool_2d = 17, mul = 18, relu_n1_to_1 = 20, reshape = 22, lstm = 16, resize_bilinear = 23,
-                       space_to_depth = 26, custom = 32, sub = 41, two_way_rnn = 46, two_way_lstm = 52, div = 42,
-                       squeeze = 43, sequence_lstm = 44, strided_slice = 45, split = 49, log_softmax = 50, cast = 53,
-                       arg_max = 56, slice = 65, transpose_conv = 67, expand_dims = 70, shape = 77, fake_quant = 80,
-                       pack = 83, floor_div = 90, leaky_relu = 98, mirror_pad = 100, split_v = 102, add_n = 106,
-                       rank = 110, elu = 111, quantize = 114, branch = 118, loop = 119, conv_3d = 132,
-                       read_variable = 143, relu_0_to_1 = 152;
+                       space_to_depth = 26, custom = 32, batch_to_space = 37, space_to_batch = 38, tile = 69, sub = 41,
+                       two_way_rnn = 46, two_way_lstm = 52, div = 42, squeeze = 43, sequence_lstm = 44,
+                       strided_slice = 45, split = 49, log_softmax = 50, cast = 53, arg_max = 56, slice = 65,
+                       transpose_conv = 67, expand_dims = 70, shape = 77, fake_quant = 80, pack = 83, floor_div = 90,
+                       leaky_relu = 98, mirror_pad = 100, split_v = 102, add_n = 106, rank = 110, elu = 111,
+                       quantize = 114, branch = 118, loop = 119, conv_3d = 132, read_variable = 143, relu_0_to_1 = 152;
 }  // namespace code
 
 }  // namespace tenshot::nasbench::tflite

@@ -144,13 +144,14 @@ class TfliteReader {
     }
     for (std::size_t i = 0; i < shape.size(); ++i) {
       if (is_open(from, i)) {
-        if (given == nullptr && i > 0) {
+        const bool is_batch = i == 0 && (shape.size() > 1 || file_.inputs.size() > 1);  // else a length: of sound
+        if (given == nullptr && !is_batch) {
           throw InputError("input '" + from.name + "', dimension " + std::to_string(i) +
                            " is open; give the input's shape in the order of the file, as in --shape " + from.name +
                            "=" + example_of(from));
         }
         shape[i] = given == nullptr ? options_.batch : (*given)[i];
-        sizes_are_given_ = sizes_are_given_ || i > 0;
+        sizes_are_given_ = sizes_are_given_ || !is_batch;
         if (i == 0) batch_ = shape[i];
       } else if (given != nullptr && (*given)[i] != shape[i]) {
         throw InputError("input '" + from.name + "', dimension " + std::to_string(i) + ": the file fixes it at " +
@@ -164,6 +165,7 @@ class TfliteReader {
   std::string example_of(const TfliteTensor& input) const {
     Shape open;  // channels in front, as an example has them
     for (std::size_t i = 0; i < input.shape.size(); ++i) open.push_back(is_open(input, i) ? 0 : input.shape[i]);
+    if (open.size() == 1) return "16000";
     if (open.size() != 4) return example_shape(open, options_.batch);
     constexpr std::int64_t pixels = 224, channels = 3;
     const Shape usual = {options_.batch, pixels, pixels, channels};
@@ -188,10 +190,10 @@ class TfliteReader {
     return computed(index, shape);
   }
 
-  /// Whether the file leaves a dimension of the tensor open that follows from sizes that were given.
+  /// Whether the file leaves a dimension of the tensor open that follows from sizes that were given, or from the batch.
   bool has_open_size(std::int32_t index) const {
     const Shape& signature = tensor(index).signature;
-    return sizes_are_given_ && std::find(signature.begin(), signature.end(), -1) != signature.end();
+    return (sizes_are_given_ || batch_ > 0) && std::find(signature.begin(), signature.end(), -1) != signature.end();
   }
 
   /// What an operator is expected to give. Where the file leaves its size open, the operator says it.
@@ -212,7 +214,7 @@ class TfliteReader {
       if (shapes && i < shapes->size()) {
         outputs[i] = computed(op.outputs[i], (*shapes)[i]);
       } else if (const Shape& signature = tensor(op.outputs[i]).signature;
-                 std::find(signature.begin() + 1, signature.end(), -1) != signature.end()) {
+                 sizes_are_given_ && std::find(signature.begin() + 1, signature.end(), -1) != signature.end()) {
         reject({"the file leaves the size of its output open, and we cannot say it for ", operation.type(),
                 "; convert the network with a fixed size of its input"});
       }
@@ -293,10 +295,7 @@ class TfliteReader {
   }
 
   void give_constants(const TfliteOperator& op, const std::string& name, const std::vector<const Value*>& inputs) {
-    std::optional<std::vector<std::int64_t>> numbers;
-    if (sizes_are_given_) {
-      numbers = tflite::folded_numbers(Operation(file_, op, name, inputs, {}, builder_));
-    }
+    const auto numbers = tflite::folded_numbers(Operation(file_, op, name, inputs, {}, builder_));
     for (const std::int32_t output : op.outputs) {
       Value value;
       value.constant = true;

@@ -58,9 +58,7 @@ void pack(Operation& op) {
   Shape part = op.output().shape;
   part[static_cast<std::size_t>(axis)] = 1;
   NetworkNode node = op.node(OperatorKind::concatenate, op.output().shape);
-  for (Source& source : node.inputs) {
-    source = op.builder().reshape(op.name() + "_part", source, part);
-  }
+  for (Source& source : node.inputs) source = op.builder().reshape(op.name() + "_part", source, part);
   node.attributes.axes = {axis};
   op.append(std::move(node));
 }

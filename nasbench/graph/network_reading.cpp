@@ -7,6 +7,7 @@
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/file_kind.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -48,7 +49,7 @@ std::string example_shape(const Shape& open, std::int64_t batch) {
 
 std::uint64_t open_network_file(std::ifstream& file, const std::filesystem::path& path, const std::string& kind) {
   const std::string cannot_read = "cannot read '" + path.string() + "': ";
-  if (is_folder(path)) throw FileError("'" + path.string() + "' is a folder, no " + kind);
+  if (is_folder(path)) throw FileError(other_kind_message(path, "an " + kind).value());
   file.open(path, std::ios::binary);
   if (!file) throw FileError(cannot_read + std::strerror(errno));
   file.seekg(0, std::ios::end);

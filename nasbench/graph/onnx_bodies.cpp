@@ -209,9 +209,7 @@ bool OnnxGraphReader::read_loop(const onnx::NodeProto& node, const OnnxInputs& i
     state.assign(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(carried));
     for (std::size_t s = 0; s < scanned.size(); ++s) scanned[s].push_back(results[1 + carried + s]);
   }
-  for (const OnnxValues& parts : scanned) {
-    state.push_back(is_open ? parts.back() : stacked(node, parts, 0, true));
-  }
+  for (const OnnxValues& parts : scanned) state.push_back(is_open ? parts.back() : stacked(node, parts, 0, true));
   for (std::size_t i = 0; i < state.size(); ++i) {
     if (is_open && !state[i].depends && (i >= carried || !is_alike(state[i], before[i]))) {
       state[i].depends = true;

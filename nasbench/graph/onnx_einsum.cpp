@@ -57,9 +57,7 @@ Equation parse(std::string text, const std::vector<Shape>& shapes) {
   text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
   const std::size_t arrow = text.find("->");
   const std::vector<std::string> parts = parts_between(text.substr(0, arrow), ",");
-  if (parts.size() != shapes.size()) {
-    reject({"its equation is of ", parts.size(), " operands, it has ", shapes.size()});
-  }
+  if (parts.size() != shapes.size()) reject({"its equation is of ", parts.size(), " operands, it has ", shapes.size()});
   Equation equation;
   std::size_t stretched = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -112,9 +110,7 @@ class Contraction {
     a = without_own_sums(a, b.labels, keep);
     b = without_own_sums(b, a.labels, keep);
     Labels batch, rows, columns, inner;
-    for (const char label : a.labels) {
-      (has(b.labels, label) ? (has(keep, label) ? batch : inner) : rows) += label;
-    }
+    for (const char label : a.labels) (has(b.labels, label) ? (has(keep, label) ? batch : inner) : rows) += label;
     for (const char label : b.labels) {
       if (!has(a.labels, label)) columns += label;
     }

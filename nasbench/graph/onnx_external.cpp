@@ -14,6 +14,7 @@
 #include "nasbench/graph/onnx_values.h"
 #include "nasbench/graph/onnx_weight_inputs.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 
@@ -140,11 +141,8 @@ void read_kept_data(OnnxFile& file, const std::filesystem::path& model) {
     const bool is_kept = most_kept(tensor.data_type()) > kept_numbers && bytes <= most_bytes_of_indices;
     if (bytes > most_bytes && (!is_kept || (large += bytes) > onnx_byte_limit)) continue;
     const auto [from, is_new] = opened.try_emplace(location);
-    std::error_code error;
-    if (const auto path = is_new ? data_file(model, location) : std::nullopt;
-        path && std::filesystem::is_regular_file(*path, error)) {
-      from->second.open(*path, std::ios::binary);
-    }
+    const auto path = is_new ? data_file(model, location) : std::nullopt;
+    if (path && is_file(*path)) from->second.open(*path, std::ios::binary);
     std::string data(bytes, '\0');
     from->second.clear();
     from->second.seekg(static_cast<std::streamoff>(outside ? number_of(tensor, "offset") : own.offset));

@@ -244,7 +244,8 @@ void OnnxGraphReader::set_alias(const onnx::NodeProto& node, OnnxValue value) {
   } else if (node.op_type() == "DequantizeLinear") {
     value.bytes = element_type(value.element);
     value.bits = bit_count(value.element);
-    value.element = onnx::TensorProto::FLOAT;
+    const OnnxValue* scale = node.input_size() > 1 ? scopes_.find(node.input(1)) : nullptr;
+    value.element = scale != nullptr ? scale->element : static_cast<int>(onnx::TensorProto::FLOAT);
     value.numbers.reset();
   }
   set(node, 0, std::move(value));

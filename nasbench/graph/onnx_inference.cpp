@@ -9,6 +9,7 @@
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_order.h"
 #include "nasbench/graph/onnx_shape_rules.h"
+#include "nasbench/graph/onnx_writing.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
@@ -109,6 +110,13 @@ void require_image(const onnx::NodeProto& node, const OnnxInputs& inputs) {
             "; expected batch, channels and at least one more", (convolution ? ", as many in both" : "")});
   }
   if (convolution) require_weights(node, image->shape, weight->shape);
+  const bool is_same = OnnxNode{node, inputs}.text("auto_pad", "NOTSET").rfind("SAME", 0) == 0;
+  if (pool || is_same || type == "ConvTranspose") return;
+  onnx::NodeProto window = node;
+  if (attribute(node, "kernel_shape") == nullptr) {
+    add_integers(window, "kernel_shape", {weight->shape.begin() + 2, weight->shape.end()});
+  }
+  pooled_shape({window, inputs}, false);  // which refuses a window that is wider than its padded image
 }
 
 /// Nor does it compare the sizes of what recurrent layers multiply.

@@ -174,6 +174,7 @@ bool activation(Conversion& c) {
   c.result.operation.name = activation_names().at(c.type());
   OperatorAttributes& a = c.result.attributes;
   const std::string& type = c.type();
+  if (type == "QuickGelu" && c.real("alpha", 1.702F) == 1) c.result.operation.name = "silu";
   if (type == "LeakyRelu" || type == "QLinearLeakyRelu") a.alpha = c.real("alpha", 0.01F);
   if (type == "Elu" || type == "Celu" || type == "ThresholdedRelu") a.alpha = c.real("alpha", 1);
   if (type == "HardSigmoid") {
@@ -203,9 +204,7 @@ bool clip(Conversion& c) {
 
 /// Operators of two tensors, or of one and a constant.
 bool elementwise(Conversion& c) {
-  if (c.result.operation.kind == OperatorKind::elementwise) {
-    c.result.operation.name = elementwise_names().at(c.type());
-  }
+  if (c.result.operation.kind == OperatorKind::elementwise) c.result.operation.name = elementwise_names().at(c.type());
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
     if (!c.is_constant(i)) continue;
     c.result.attributes.constant_first =

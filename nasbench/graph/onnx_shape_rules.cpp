@@ -26,9 +26,7 @@ OnnxTypes broadcast(const OnnxNode& node) {
 OnnxTypes layer_norm(const OnnxNode& node) {
   Shape statistics = node.shape();
   if (statistics.empty()) return same_type(node);
-  for (std::size_t i = node.axis("axis", -1, statistics.size()); i < statistics.size(); ++i) {
-    statistics[i] = 1;
-  }
+  for (std::size_t i = node.axis("axis", -1, statistics.size()); i < statistics.size(); ++i) statistics[i] = 1;
   OnnxTypes types = types_of(node.element(), {node.shape(), statistics, statistics});
   for (const std::size_t i : {1, 2}) (*types)[i]->element = onnx::TensorProto::FLOAT;
   return types;

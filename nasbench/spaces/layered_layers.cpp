@@ -153,9 +153,7 @@ void LayeredSpace::read_options(const json& layer, Layer& made) const {
                         "' in option_sets; there are: " + (known.empty() ? "none" : joined(known)));
     }
     const json& list = sets.at(set);
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      add(list[i], "option_sets." + set + "[" + std::to_string(i) + "]");
-    }
+    for (std::size_t i = 0; i < list.size(); ++i) add(list[i], "option_sets." + set + "[" + std::to_string(i) + "]");
   };
   const std::string where = place + ".options";
   const auto found = layer.find("options");

@@ -130,9 +130,7 @@ NetworkShape LayeredSpace::shape_of(const Architecture& architecture, NetworkSha
 
 std::vector<const Block*> LayeredSpace::blocks_of(const Architecture& architecture, const Level& level) const {
   std::vector<const Block*> blocks = {&level.stem};
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    blocks.push_back(&level.layers[l][chosen(layers_[l], architecture)]);
-  }
+  for (std::size_t l = 0; l < layers_.size(); ++l) blocks.push_back(&level.layers[l][chosen(layers_[l], architecture)]);
   blocks.push_back(&level.head);
   return blocks;
 }

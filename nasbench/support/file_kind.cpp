@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <fstream>
 #include <string_view>
-#include <system_error>
 
+#include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 
@@ -33,7 +33,7 @@ struct Signature {
   const char* advice;
 };
 
-constexpr std::array<Signature, 35> signatures = {{
+constexpr std::array<Signature, 30> signatures = {{
     {0, "version https://git-lfs"sv, "a Git LFS pointer", "fetch the file itself by git lfs pull"},
     {0, "\x1f\x8b"sv, "a gzip archive", unpack},
     {0, "BZh"sv, "a bzip2 archive", unpack},
@@ -59,15 +59,10 @@ constexpr std::array<Signature, 35> signatures = {{
     {0, "ftrt"sv, "a TensorRT engine", "take the ONNX model that it was made of"},
     {0, "ptrt"sv, "a TensorRT engine", "take the ONNX model that it was made of"},
     {0, "\x7f\x45LF"sv, "a program or library (ELF)", ""},
-    {0, "MZ"sv, "a Windows program", ""},
-    {0, "%PDF"sv, "a PDF document", ""},
     {0, "\x89PNG"sv, "a PNG picture", ""},
     {0, "\xff\xd8\xff"sv, "a JPEG picture", ""},
-    {0, "SQLite format"sv, "a SQLite database", ""},
-    {0, "DKIF"sv, "a video", ""},
     {0, "\xff\xfe"sv, "a text in UTF-16", ""},
     {0, "\xfe\xff"sv, "a text in UTF-16", ""},
-    {0, "-----BEGIN"sv, "a key or certificate", ""},
     {0, "#!"sv, "a script", ""},
 }};
 
@@ -128,10 +123,12 @@ std::string first_bytes(const std::filesystem::path& path) {
 }  // namespace
 
 std::optional<FileKind> file_kind(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  if (is_file(path / "saved_model.pb")) return FileKind{"a TensorFlow SavedModel", export_keras};
+  if (is_folder(path)) return FileKind{"a folder", "name the files in it"};
+  if (!is_file(path)) return std::nullopt;
   const std::string head = first_bytes(path);
   if (head.empty()) return FileKind{"empty", fetch_again};
+  if (path.extension() == ".pt2") return FileKind{"a program that torch.export saved", export_torch};
   if (begins_with(head, "PK\x03\x04")) return zip_kind(head);
   for (const Signature& signature : signatures) {
     if (head.size() < signature.offset + signature.bytes.size()) continue;
@@ -140,6 +137,8 @@ std::optional<FileKind> file_kind(const std::filesystem::path& path) {
     }
   }
   if (is_onnx(head)) return FileKind{"an ONNX model", rename_onnx};
+  if (path.extension() == ".pb") return FileKind{"a TensorFlow graph, by its name", export_keras};
+  if (path.extension() == ".caffemodel") return FileKind{"a Caffe model, by its name", convert};
   if (is_text(head)) return text_kind(head);
   if (head.find_first_not_of('\0') == std::string::npos) return FileKind{"nothing but zeros", fetch_again};
   return std::nullopt;

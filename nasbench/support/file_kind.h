@@ -12,8 +12,8 @@ struct FileKind {
   std::string advice;  ///< "fetch the file itself by git lfs pull"; empty where there is nothing to do
 };
 
-/// What the first bytes of a regular file say it is: a download that failed, an archive, or a network of another
-/// format. Nothing where they say nothing, and where the file cannot be read.
+/// What the first bytes of a file, or its name, say it is: a download that failed, an archive, or a network of another
+/// format; or a folder. Nothing where they say nothing, and where the file cannot be read.
 std::optional<FileKind> file_kind(const std::filesystem::path& path);
 
 /// "'net.onnx' is a Git LFS pointer, no ONNX model; fetch the file itself by git lfs pull": a message about a file that

@@ -814,17 +814,25 @@ case_energy_counter() {
   board
   new_kit
   zone=$work/board/sys/class/powercap/intel-rapl:0
+  command='i=0; while [ $i -lt {runs} ]; do [ ! -f '$zone'/energy_uj ] || { read -r uj <'$zone'/energy_uj
+    echo $(((uj + 3000) % 1000000)) >'$zone'/energy_uj; }; echo 10; i=$((i + 1)); done; : {model}'
+  measure 0 --command "$command" # before this user may read the sensor
+  expect_lines 0 energy "$kit/results/arch_01/meta.txt"
   mkdir -p "$zone"
   echo package-0 >"$zone/name"
   echo 900000 >"$zone/energy_uj"
   echo 1000000 >"$zone/max_energy_range_uj" # where it begins again
-  measure 0 --command 'i=0; while [ $i -lt {runs} ]; do read -r uj <'"$zone"'/energy_uj
-    echo $(((uj + 3000) % 1000000)) >'"$zone"'/energy_uj; echo 10; i=$((i + 1)); done; : {model}'
+  measure 0 --command "$command"
+  expect_printed "1 of 3 were measured before" # the operator
   expect quantities.txt "energy=RAPL: package-0"
   expect arch_01/meta.txt energy_mj=3.000000
   expect_lines 0 energy_mj "$kit/results/op_nor_conv_3x3_16/meta.txt"
-  measure 0 --command 'i=0; while [ $i -lt {runs} ]; do read -r uj <'"$zone"'/energy_uj
-    echo $(((uj + 3000) % 1000000)) >'"$zone"'/energy_uj; echo 10; i=$((i + 1)); done; : {model}'
+  measure 0 --command "$command"
+  expect_printed "3 of 3 were measured before"
+  new_kit
+  measure 0 --command 'echo 10; : {model} {runs}'
+  expect arch_01/meta.txt energy=failed # nothing moves the counter
+  measure 0 --command 'echo 10; : {model} {runs}'
   expect_printed "3 of 3 were measured before"
 }
 # shellcheck disable=SC2016

@@ -113,9 +113,7 @@ void run_cold_measure(const OptionParser& options) {
   write_file_atomically(out, to_text(stages));
   std::size_t kernels = 0;
   for (const descriptor::LayerStages& layer : stages.layers) kernels += layer.kernels.size();
-  if (!stages.page_cache_dropped) {
-    say("the system kept the file in its page cache: reading was measured from memory");
-  }
+  if (!stages.page_cache_dropped) say("the system kept the file in its page cache: reading was measured from memory");
   say("stages of " + std::to_string(kernels) + " kernels of " + std::to_string(stages.layers.size()) +
       " layers written to " + out + "; next: tenshot cold plan " + out + " --out plan.json");
 }

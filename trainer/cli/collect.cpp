@@ -85,9 +85,7 @@ datasets::DeviceRuntime collect_starts(const OptionParser& options, datasets::Qu
     starts.command.insert(starts.command.end(), {"--" + std::string(option), options.get(option)});
   }
   starts.command.insert(starts.command.end(), {"--resolution", std::to_string(collect.shape.resolution)});
-  for (const std::string& shape : options.all("shape")) {
-    starts.command.insert(starts.command.end(), {"--shape", shape});
-  }
+  for (const std::string& shape : options.all("shape")) starts.command.insert(starts.command.end(), {"--shape", shape});
   if (quantity == datasets::Quantity::memory) {
     starts.minimum_starts = 3;
     starts.maximum_starts = 7;

@@ -100,9 +100,7 @@ Joined compare_table(const OptionParser& options) {
     joined.predictions.add(table.predictions, found->second);
   }
   const std::size_t unpredicted = truth.architectures.size() - joined.measured_ms.size();
-  if (unpredicted > 0) {
-    say(std::to_string(unpredicted) + " measured architectures have no prediction and are left out");
-  }
+  if (unpredicted > 0) say(std::to_string(unpredicted) + " measured architectures have no prediction and are left out");
   if (joined.measured_ms.empty()) {
     throw InputError("there is nothing to compare: no architecture is both in " + predictions + " and in " +
                      tenshot::joined(options.all("measurements")));

@@ -222,9 +222,7 @@ ExperimentSpec spec_of(const JsonField& value, const std::filesystem::path& fold
   const JsonField pools = value.at("pools"), methods = value.at("methods");
   for (const JsonField& pool : pools.list()) spec.pools.push_back(pool_of(pool));
   require_distinct(pools, spec.pools);
-  for (const JsonField& sampler : value.at("samplers").list()) {
-    spec.samplers.push_back(sampler.one_of(plan_samplers()));
-  }
+  for (const JsonField& sampler : value.at("samplers").list()) spec.samplers.push_back(sampler.one_of(plan_samplers()));
   for (const JsonField& samples : value.at("samples").list()) {
     spec.samples.push_back(static_cast<std::size_t>(samples.whole_number(0, most_rows)));
   }

@@ -161,9 +161,7 @@ void Page::heat_map(const std::string& caption, const std::vector<std::string>& 
 }
 
 void Page::commands(const std::vector<std::pair<std::string, std::string>>& commands) {
-  for (const auto& [purpose, command] : commands) {
-    body_ += captioned(purpose) + "<pre>" + escaped(command) + "</pre>\n";
-  }
+  for (const auto& [purpose, command] : commands) body_ += captioned(purpose) + "<pre>" + escaped(command) + "</pre>\n";
 }
 
 std::string Page::html() const {

@@ -402,12 +402,13 @@ measure() { # sets ms, or returns 1 with why
   esac
 }
 
+has_energy() { :; }
 if [ $use_quantities = yes ] && [ -f quantities.sh ]; then
   # shellcheck source-path=SCRIPTDIR source=quantities.sh
   . ./quantities.sh
   note_quantities
 else
-  measure_quantities() { energy_mj='' memory_mib=''; }
+  measure_quantities() { energy_line='' memory_mib=''; }
   note_quantities() { :; }
 fi
 forget_failed() { # KEY: what failed in an earlier run is tried again, with another command perhaps
@@ -445,7 +446,8 @@ is_measured() { # ID HASH: with times that are whole
   case $its_times in *.json) case $(tail -c 2 "results/$1/$its_times") in *']' | *'}') ;; *) return 1 ;; esac ;; esac
 }
 is_done() {
-  is_measured "$1" "$2" && is_steady "$1" && is_at_level "$1" && is_settled "$1" && has_profile "$1" && has_cold "$1"
+  is_measured "$1" "$2" && is_steady "$1" && is_at_level "$1" && is_settled "$1" &&
+    has_energy "$1" && has_profile "$1" && has_cold "$1"
 }
 count_done() { # what is measured, steady as the sentinel says, and at the clock $clock_level where there is one
   done_count=0 level=''
@@ -526,7 +528,7 @@ measure_all() { # what is not done; sets failures and failed
         if [ $runner = trtexec ]; then printf 'warmup=0\nwarmup_ms=%s\n' $warmup_ms; else echo "warmup=$warmup"; fi
         [ $aggregated = no ] || echo aggregated=yes
         [ "$counted" != yes ] || printf 'short_runs=%s\nlong_runs=%s\n' "$short_runs" "$long_runs"
-        [ -z "$energy_mj" ] || echo "energy_mj=$energy_mj"
+        [ -z "$energy_line" ] || echo "$energy_line"
         [ -z "$memory_mib" ] || echo "memory_mib=$memory_mib"
         [ -z "$cold_lines" ] || printf '%s\n' "$cold_lines"
         [ -z "$profile_line" ] || echo "$profile_line"

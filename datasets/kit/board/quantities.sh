@@ -162,10 +162,14 @@ note_quantities() { # writes what is known of the sensors
     else echo 'memory=VmHWM'; [ -z "$empty_kib" ] || echo "empty_kib=$empty_kib"; fi
   } | save results/quantities.txt
 }
-measure_quantities() { # of the architecture that was just timed; sets energy_mj and memory_mib
-  energy_mj='' memory_mib=''
+has_energy() { # ID: or none is to be had; a sensor that only root may read is there in a later run, perhaps
+  [ -n "$energy_missing" ] || ! grep -q "^$1	architecture	" "$list" || grep -q '^energy' "results/$1/meta.txt"
+}
+measure_quantities() { # of the architecture that was just timed; sets energy_line and memory_mib
+  energy_line='' memory_mib=''
   [ "$kind" = architecture ] || return 0
-  [ -n "$energy_missing" ] || measure_energy >>"$log" 2>&1
+  [ -n "$energy_missing" ] || { measure_energy >>"$log" 2>&1; energy_line=${energy_mj:+energy_mj=$energy_mj}; }
+  [ -n "$energy_missing" ] || energy_line=${energy_line:-energy=failed}
   [ -n "$memory_missing" ] || measure_memory >>"$log" 2>&1
   rm -f "$out/discarded.part" "$out/power.part"
 }

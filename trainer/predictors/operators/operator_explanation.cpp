@@ -79,9 +79,7 @@ std::vector<Remark> explanation_lines(const CostPosterior& posterior, const Feat
                                {"Noise of a measurement: " + whole_percent(std::sqrt(posterior.noise_variance()))}};
   const std::string bad = badly_explained(posterior, set, names);
   if (!bad.empty()) lines.push_back({"measurements that do not fit the others: " + bad, true});
-  if (all_alike(set)) {
-    lines.push_back({"the measured networks are all alike: they say little of other networks", true});
-  }
+  if (all_alike(set)) lines.push_back({"the measured networks are all alike: they say little of other networks", true});
   return lines;
 }
 

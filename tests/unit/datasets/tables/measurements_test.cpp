@@ -94,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
                       BadEntry{"A,-inf", Problem::not_finite, "column latency_ms: '-inf' is not finite"},
                       BadEntry{"A,12 ms", Problem::not_a_number, "column latency_ms: '12 ms' is not a number"},
                       BadEntry{"A,0x10", Problem::not_a_number, "column latency_ms: '0x10' is not a number"},
-                      BadEntry{"A,\"1,5\"", Problem::not_a_number, "column latency_ms: '1,5' is not a number"},
+                      BadEntry{"A,\"1,5\"", Problem::not_a_number,
+                               "column latency_ms: '1,5' is not a number: decimals stand behind a point"},
                       BadEntry{std::string("A,\0", 3), Problem::not_a_number,
                                "column latency_ms: '?' is not a number"}));
 

@@ -178,7 +178,7 @@ std::string tiny_onnx(int channels) {
 TEST(NetworkSources, FolderOfOnnxFiles_NamesThemAsTheFiles) {
   const TemporaryFolder folder;
   write_file_atomically(folder.path() / "second-net.onnx", tiny_onnx(5));
-  write_file_atomically(folder.path() / "first-net.onnx", tiny_onnx(4));
+  write_file_atomically(folder.path() / "first-net.ONNX", tiny_onnx(4));
   write_file_atomically(folder.path() / "notes.txt", "not a network");
   const auto identities = read_networks(folder.path());
   ASSERT_EQ(identities.size(), 2U);
@@ -186,7 +186,7 @@ TEST(NetworkSources, FolderOfOnnxFiles_NamesThemAsTheFiles) {
   EXPECT_EQ(nasbench::networks().format(identities[1]), "second-net");
   EXPECT_EQ(format(nasbench::networks().operator_list(identities[0]).at(0)),
             "convolution 3x3 1x3x8x8 -> 1x4x8x8 float32");
-  EXPECT_EQ(read_networks(folder.path() / "first-net.onnx"), (std::vector<Architecture>{identities[0]}));
+  EXPECT_EQ(read_networks(folder.path() / "first-net.ONNX"), (std::vector<Architecture>{identities[0]}));
 }
 
 TEST(NetworkSources, FilesOfOneStem_GoByTheirPaths) {
@@ -294,6 +294,9 @@ TEST(NetworkSources, WhatIsRefused_MakesNoNetworkKnown) {
 TEST(NetworkSources, FolderWithoutOnnxFiles_IsRefusedWithAnExample) {
   const TemporaryFolder folder;
   EXPECT_NE(message_of([&] { read_networks(folder.path()); }).find("resnet18.onnx"), std::string::npos);
+  make_folder(folder.path() / "vision");
+  EXPECT_NE(message_of([&] { read_networks(folder.path()); }).find("its folders are not read: vision"),
+            std::string::npos);
 }
 
 TEST(NetworkSources, ChangedFileOfAKnownName_IsAnotherNetworkThatTheNameMeansFromThenOn) {

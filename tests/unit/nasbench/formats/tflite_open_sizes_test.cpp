@@ -124,6 +124,60 @@ TEST(TfliteOpenSizes, DimensionsOfOne_ComeAndGo) {
                                       "reshape 1x1x7x4 -> 1x7x4 float32"}));
 }
 
+TEST(TfliteOpenSizes, RowsOfATable_AreAsManyAsTheTokens) {
+  Model model;
+  const int tokens = model.tensor("tokens", {1, 1}, Model::int32, {1, -1});
+  const int rows = model.tensor("rows", {1, 1, 8}, Model::float32, {1, -1, 8});
+  model.node(36, {model.weights("table", {100, 8}), tokens}, {rows});
+  NetworkReadOptions options;
+  options.shapes = {{"tokens", {1, 12}}};
+  EXPECT_EQ(lines(read_tflite_bytes(model.bytes({tokens}, {rows}), options)),
+            std::vector<std::string>{"opaque Gather 1x12 -> 1x12x8 constant 100x8 int32"});
+}
+
+/// The network of a model whose batch alone is open.
+std::vector<std::string> of_batch(const Model& model, int input, int output, std::int64_t batch) {
+  NetworkReadOptions options;
+  options.batch = batch;
+  return lines(read_tflite_bytes(model.bytes({input}, {output}), options));
+}
+
+TEST(TfliteOpenSizes, ABatch_MayBePartOfAnotherDimension) {
+  Model dense;  // a layer at every step of a sequence
+  const int steps = dense.tensor("steps", {1, 10, 64}, Model::float32, {-1, 10, 64});
+  const int rows = dense.tensor("rows", {1, 64}, Model::float32, {-1, 64});
+  const int weighed = dense.tensor("weighed", {1, 32}, Model::float32, {-1, 32});
+  dense.node(22, {steps, dense.integers("n", {-1, 64})}, {rows});
+  dense.node(9, {rows, dense.weights("w", {32, 64})}, {weighed});
+  EXPECT_EQ(of_batch(dense, steps, weighed, 2),
+            (std::vector<std::string>{"reshape 2x10x64 -> 20x64 float32", "linear 20x64 -> 20x32 float32"}));
+  Model tiled;
+  const int row = tiled.tensor("row", {1, 4}, Model::float32, {-1, 4});
+  const int twice = tiled.tensor("twice", {1, 4}, Model::float32, {-1, 4});
+  const int five = tiled.tensor("five", {1, 4}, Model::float32, {-1, 4});
+  tiled.node(2, {row, row}, {twice}, {{0, Model::whole(0)}});
+  tiled.node(69, {twice, tiled.integers("times", {5, 1})}, {five});
+  EXPECT_EQ(of_batch(tiled, row, five, 1),
+            (std::vector<std::string>{"concatenate 1x4 1x4 -> 2x4 float32", "opaque Tile 2x4 -> 10x4 float32"}));
+  Model blocks;
+  const int image = blocks.tensor("image", {1, 8, 8, 3}, Model::float32, {-1, 8, 8, 3});
+  const int parts = blocks.tensor("parts", {1, 5, 5, 3}, Model::float32, {-1, 5, 5, 3});
+  const int whole = blocks.tensor("whole", {1, 8, 8, 3}, Model::float32, {-1, 8, 8, 3});
+  const int size = blocks.integers("size", {2, 2});
+  blocks.node(38, {image, size, blocks.integers("pads", {1, 1, 1, 1}, {2, 2})}, {parts});
+  blocks.node(37, {parts, size, blocks.integers("crops", {1, 1, 1, 1}, {2, 2})}, {whole});
+  EXPECT_EQ(of_batch(blocks, image, whole, 2),
+            (std::vector<std::string>{"opaque SpaceToBatch 2x3x8x8 -> 8x3x5x5 float32",
+                                      "opaque BatchToSpace 8x3x5x5 -> 2x3x8x8 float32"}));
+}
+
+TEST(TfliteOpenSizes, ALoneDimension_IsALength) {
+  Model model;
+  const int wave = model.tensor("wave", {1}, Model::float32, {-1}), y = model.tensor("y", {1}, Model::float32, {-1});
+  model.node(19, {wave}, {y});
+  EXPECT_NE(tflite_refusal(model.bytes({wave}, {y})).find("--shape wave=16000"), std::string::npos);
+}
+
 TEST(TfliteOpenSizes, WithoutAShape_AreRefusedWithTheWayOut) {
   OpenImage model(4);
   const int output = model.open("output", {1, -1, -1, 2});

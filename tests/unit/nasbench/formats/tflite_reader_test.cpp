@@ -253,6 +253,14 @@ TEST(TfliteReader, AConstantInFrontOfAnImage_IsJoinedAlongTheImagesAxis) {
   EXPECT_EQ(network.nodes[0].attributes.axes, std::vector<std::int64_t>{1});
 }
 
+TEST(TfliteReader, AConstantThatIsLargerThanATensor_IsBroadcast) {
+  Model model;
+  const int lengths = model.tensor("lengths", {2, 1}, Model::int32), mask = model.tensor("mask", {2, 5}, Model::int32);
+  model.node(58, {model.integers("range", {0, 1, 2, 3, 4}, {1, 5}), lengths}, {mask});
+  EXPECT_EQ(lines(read_tflite_bytes(model.bytes({lengths}, {mask}))),
+            std::vector<std::string>{"elementwise less 2x1 -> 2x5 int32"});
+}
+
 TEST(TfliteReader, OutputsOfDifferentTypes_KeepThem) {
   Model model;
   const int row = model.tensor("row", {1, 100});

@@ -273,6 +273,12 @@ TEST(OnnxContributed, AProductMayHaveItsFunctionWithIt) {
                                                                   "activation gelu 2x8x32 -> 2x8x32 float32"}));
 }
 
+TEST(OnnxContributed, AQuickGeluOfFactorOneIsASilu) {
+  OneNode swish = contributed("QuickGelu", {2, 8}, {"x"});
+  set_real(*swish.node, "alpha", 1);
+  EXPECT_EQ(lines(read(swish.model)), std::vector<std::string>{"activation silu 2x8 -> 2x8 float32"});
+}
+
 TEST(OnnxContributed, ThoseThatMoveNumbersHaveTheirShapes) {
   const auto shape = [](const OneNode& one) { return output_of(read(one.model)); };
   OneNode crops = contributed("CropAndResize", {1, 3, 32, 32}, {"x", "boxes", "images", "size"});

@@ -165,6 +165,14 @@ TEST(OnnxQuantised, RowsOfATableAreReadInItsBits) {
   EXPECT_EQ(read_bytes(gather, weight_bytes(gather)), 8 * 32);
 }
 
+TEST(OnnxQuantised, NumbersMadeRealAreOfTheTypeOfTheirScale) {
+  OneNode product("MatMul", {2, 32}, {"x", "real"}, 21);
+  product.model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::FLOAT16);
+  product.model.weights("w", {32, 8}, TensorProto::INT8).weights("s", {1}, TensorProto::FLOAT16);
+  product.model.node("DequantizeLinear", {"w", "s"}, {"real"});
+  EXPECT_EQ(lines(read(product.model)), std::vector<std::string>{"linear 2x32 -> 2x8 weights of 8 bits float16"});
+}
+
 TEST(OnnxQuantised, TablesOfFewBitsAreOfThose) {
   OneNode rows("GatherBlockQuantized", {3}, {"table", "x", "scales"}, 21);
   rows.node->set_domain("com.microsoft");

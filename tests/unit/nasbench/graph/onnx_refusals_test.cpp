@@ -70,6 +70,15 @@ TEST(OnnxReaderRefuses, BlocksThatDoNotDivideAnImage) {
   }
 }
 
+TEST(OnnxReaderRefuses, AWindowWiderThanItsImage) {
+  OneNode window("Conv", {1, 3, 4, 4}, {"x", "w"});
+  window.model.weights("w", {4, 3, 5, 5});
+  set_integers(*window.node, "strides", {4, 4});
+  expect_refusal(window.model, {"its window of 5 is wider than its input"});
+  set_integers(*window.node, "pads", {1, 0, 0, 1});
+  EXPECT_EQ(output_of(read(window.model)), (Shape{1, 4, 1, 1}));
+}
+
 TEST(OnnxReaderRefuses, ANumberOfGroupsThatIsLeftOutAndSo0) {
   Model model = small_model();
   onnx::AttributeProto& group = *model.graph().mutable_node(0)->add_attribute();

@@ -50,8 +50,17 @@ TEST(FileKind, Messages_SayWhatItIsAndWhatToDo) {
             "'" + path.string() + "' is a Git LFS pointer, no ONNX model; fetch the file itself by git lfs pull");
   write_file_quickly(path, "7767517\n");
   EXPECT_EQ(other_kind_message(path, "an ncnn network"), std::nullopt);
-  EXPECT_EQ(file_kind(folder.path()), std::nullopt) << "a folder";
+  EXPECT_EQ(file_kind(folder.path()).value_or(FileKind{"nothing", ""}).what, "a folder");
   EXPECT_EQ(file_kind(folder.path() / "nowhere"), std::nullopt);
+  const auto what_is = [&](const std::string& name) {
+    write_file_quickly(folder.path() / name, "\n\x0f\n\x05image\x12\x0bPlaceholder");
+    return file_kind(folder.path() / name).value_or(FileKind{"nothing", ""}).what;
+  };
+  EXPECT_EQ(what_is("frozen.pb"), "a TensorFlow graph, by its name");
+  EXPECT_EQ(what_is("net.pt2"), "a program that torch.export saved");
+  EXPECT_EQ(what_is("net.caffemodel"), "a Caffe model, by its name");
+  what_is("saved_model.pb");
+  EXPECT_EQ(file_kind(folder.path()).value_or(FileKind{"nothing", ""}).what, "a TensorFlow SavedModel");
 }
 
 }  // namespace
