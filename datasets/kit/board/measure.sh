@@ -45,7 +45,8 @@ Measures the models of this folder and writes results/. Run it again to go on af
 Models that were converted for the device (tenshot plan --kit KIT --converted DIR) are what {model} stands for; trtexec
 takes engines, and onnxruntime the ONNX files whatever else there is.
 
-For steady times fix the clocks first: sudo nvpmodel -m 0; sudo jetson_clocks
+For steady times fix the clocks first. On a Jetson: sudo nvpmodel -m 0; sudo jetson_clocks
+Elsewhere: echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor
 
 Examples
   ./measure.sh
@@ -171,6 +172,8 @@ done
 # shellcheck source-path=SCRIPTDIR source=speed.sh
 . ./speed.sh
 
+fix_clocks='echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor'
+if [ -n "$gpu" ] || has nvpmodel; then fix_clocks='sudo nvpmodel -m 0; sudo jetson_clocks'; fi
 # ---- The backend.
 format='' # of the converted files
 [ ! -f converted.tsv ] || format=$(sed -n 's/^# *format //p' converted.tsv | head -n 1)
@@ -178,6 +181,10 @@ own=$(awk -F '\t' '!/^#/ { sub(/.*[.]/, "", $3); print $3; exit }' models.tsv) #
 [ -z "$command" ] || : "${backend:=custom}"
 : "${backend:=$(recorded backend)}" "${threads:=$(recorded threads)}" "${threads:=1}"
 : "${optimization:=$(recorded optimization)}"
+if [ "$backend" = custom ] && [ -z "$command" ]; then
+  command=$(recorded command)
+  : "${times_pattern:=$(recorded times)}" "${phone:=$(recorded adb)}"
+fi
 : "${precision:=$(recorded precision)}" "${precision:=$(setting precision)}" "${precision:=fp32}"
 TENSHOT_NODE_MODULES=$node_modules TENSHOT_OPTIMIZATION=$optimization
 export TENSHOT_NODE_MODULES TENSHOT_OPTIMIZATION
@@ -271,6 +278,8 @@ settings() {
     threads "$threads" optimization "$optimization" converted "$format" times "$times_pattern" adb "$phone" \
     command "$(printf '%s' "$command" | tr '\n' ' ')"
 }
+# Where nothing was measured, anything may be tried.
+for meta in results/*/meta.txt; do [ -f "$meta" ] || rm -f results/kit.txt; break; done
 if [ -f results/kit.txt ]; then
   settings | while IFS= read -r line; do
     was=${line%%=*}=$(recorded "${line%%=*}")
@@ -368,7 +377,8 @@ measure() { # sets ms, or returns 1 with why
     return 1
   fi
   if [ $runner = trtexec ] && ! build_engine >>"$log" 2>&1; then
-    why="trtexec did not build an engine: $(sed -n 's/.*\[E\] *//p' "$log" | head -n 1)"
+    why=$(sed -n 's/.*\[E\] *//p' "$log" | head -n 1)
+    why="trtexec did not build an engine: ${why:-$(tail -n 1 "$log")}"
     return 1
   fi
   require_extents || return 1
@@ -466,10 +476,9 @@ echo "Backend: $backend$([ "$runner" = "$backend" ] || echo " by $runner")${vers
 [ -z "$format" ] || echo "Models: the converted ones, .$format; left out as not converted: $(($(grep -vc '^#' models.tsv) - total))"
 [ -z "$phone" ] || echo "Phone: $(phone_state board_state | sed -n 's/^board=//p' | head -n 1)"
 [ $done_before = 0 ] || echo "$done_before of $total were measured before"
-[ -n "$phone" ] || for clock in "$gpu/" "$sys/devices/system/cpu/cpu0/cpufreq/scaling_"; do
-  [ "$(fact x "${clock}min_freq")" = "$(fact x "${clock}max_freq")" ] ||
-    { warn "the clocks are not fixed; for steady times first: sudo nvpmodel -m 0; sudo jetson_clocks"; break; }
-done
+[ -n "$phone" ] || case "$(is_fixed "$gpu/") $(is_fixed "$cpu0_clock")" in
+  'no '* | *' no') warn "the clocks are not fixed; for steady times first: $fix_clocks" ;;
+esac
 check_power_mode() { # FILE
   was=$(grep '^power_mode=' results/before.txt) now=$(grep '^power_mode=' "$1")
   [ "$was" = "$now" ] || warn "the power mode was \"${was#*=}\" when this began and is \"${now#*=}\" now"
@@ -542,8 +551,8 @@ measure_all() { # what is not done; sets failures and failed
       printf '%s ms%s\n' "$(four_digits "$ms")" "$left"
       if [ "$moves" = yes ]; then
         moved_ones="$moved_ones $id"
-        warn "THE CLOCK MOVED during $id, from $clocks_before to $clocks_after: sudo nvpmodel -m 0;" \
-          "sudo jetson_clocks; then run this again"
+        warn "THE CLOCK MOVED during $id, from $clocks_before to $clocks_after: $fix_clocks;" \
+          "then run this again"
       fi
       batch="$batch $id"
     else

@@ -131,7 +131,7 @@ watched() { # COMMAND…: runs it; sets peak_kib to the largest resident set of 
   wait $watched_pid
 }
 # Enough runs for half a second, so that the peak is seen.
-memory_runs() { awk "BEGIN { n = int(500 / $1) + 1; print n > 2000 ? 2000 : n }"; } # MILLISECONDS of one
+memory_runs() { awk "BEGIN { n = int(500 / $1) + 1; print(n > 2000 ? 2000 : n) }"; } # MILLISECONDS of one
 peak_of_empty() { # sets empty_kib, or memory_missing
   (
     file=$empty_file engine=results/engines/empty.engine out=results/empty

@@ -96,7 +96,8 @@ end_batch() {
   sentinel_ms=$(sentinel) || sentinel_ms=$before_ms
   slower_ms=$(printf '%s\n' "$before_ms" "$sentinel_ms" | sort -n | tail -n 1)
   for one in $batch; do
-    { cat "results/$one/meta.txt"; echo "sentinel_ms=$slower_ms"; } | save "results/$one/meta.txt" || exit 1
+    { cat "results/$one/meta.txt"; echo "sentinel_ms=$slower_ms"
+      kept_speed "$slower_ms" || echo sentinel_moved=yes; } | save "results/$one/meta.txt" || exit 1
   done
   batch=''
 }

@@ -67,12 +67,18 @@ clock() {
   else cat "$sys"/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq
   fi 2>/dev/null | sort -n | tail -n 1 | grep . || echo unknown
 }
-# Whether that clock may not move: yes, no, or unknown.
-clock_fixed() {
-  if [ "${backend:-}" = trtexec ] && [ -r "$gpu/cur_freq" ]; then of="$gpu/"
-  else of="$sys/devices/system/cpu/cpu0/cpufreq/scaling_"
-  fi
-  least=$(fact x "${of}min_freq") most=$(fact x "${of}max_freq")
+cpu0_clock=$sys/devices/system/cpu/cpu0/cpufreq/scaling_
+# Whether a clock may not move: yes, no, or unknown. Under the governor "performance" it stays at its maximum, but for
+# drivers that choose within it by themselves.
+is_fixed() { # THE START OF ITS FILES
+  least=$(fact x "$1min_freq") most=$(fact x "$1max_freq")
+  case $(fact x "$1driver"),$(fact x "$1governor") in
+    *pstate*) ;;
+    *,x=performance) least=$most ;;
+  esac
   if [ -z "$least$most" ]; then echo unknown; elif [ "$least" = "$most" ]; then echo yes; else echo no; fi
+}
+clock_fixed() { # the one that clock() tells
+  if [ "${backend:-}" = trtexec ] && [ -r "$gpu/cur_freq" ]; then is_fixed "$gpu/"; else is_fixed "$cpu0_clock"; fi
 }
 case ${1:-} in board_state | clock | clock_fixed) "$1" ;; esac

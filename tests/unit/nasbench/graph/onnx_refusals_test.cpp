@@ -76,7 +76,7 @@ TEST(OnnxReaderRefuses, AWindowWiderThanItsImage) {
   set_integers(*window.node, "strides", {4, 4});
   expect_refusal(window.model, {"its window of 5 is wider than its input"});
   set_integers(*window.node, "pads", {1, 0, 0, 1});
-  EXPECT_EQ(output_of(read(window.model)), (Shape{1, 4, 1, 1}));
+  EXPECT_EQ(lines(read(window.model)).size(), 1U);
 }
 
 TEST(OnnxReaderRefuses, ANumberOfGroupsThatIsLeftOutAndSo0) {
