@@ -34,7 +34,8 @@ int node_of(std::string name, const Names& operators) {
   }
   drop_compiler_number(name);
   if (const int node = find(); node >= 0) return node;
-  for (const std::string_view end : {":0", "_nchwc", "_quant", "_fused", "/WithoutBiases"}) {
+  for (const std::string_view end : {":0", "_nchwc", "_quant", "_fused", "/WithoutBiases", "/MatMulAddFusion",
+                                     "/LayerNormFusion/", "/SimplifiedLayerNormFusion/"}) {
     if (name.size() > end.size() && ends_with(name, end)) name.resize(name.size() - end.size());
     if (const int node = find(); node >= 0) return node;
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -19,9 +20,13 @@ using DeviceColumn = WideTableScan::DeviceColumn;
 /// Where messages about the header point.
 std::string header_place(const CsvReader& csv) { return csv.file() + ":" + std::to_string(csv.header_line()) + ": "; }
 
-/// Whether the column stands beside the measurements of a device-runtime in its latencies.csv.
+/// Whether the column stands beside the measurements of a device-runtime, or says something else of a network.
 bool is_beside_measurements(const std::string& column) {
-  return column == "runs" || begins_with(column, "stddev_") || begins_with(column, "sentinel_");
+  const auto names = {"runs", "batch", "threads", "params", "params_m", "flops", "gflops", "macs", "top1", "accuracy"};
+  const auto ends = {"_std", "_std_ms", "_stddev", "_fps"};
+  return begins_with(column, "stddev_") || begins_with(column, "sentinel_") ||
+         std::find(names.begin(), names.end(), column) != names.end() ||
+         std::any_of(ends.begin(), ends.end(), [&](const char* end) { return ends_with(column, end); });
 }
 
 /// Every column that is a device's, in the file's order.
@@ -33,6 +38,9 @@ std::vector<DeviceColumn> device_columns(const CsvReader& csv, const NetworkSpac
     // Tables written by pandas have an unnamed column of row numbers.
     if (column == "architecture" || column == "index" || column.empty() || is_beside_measurements(column)) continue;
     if (column == "network" && &space == &nasbench::networks()) continue;
+    if (column == "device") {
+      throw InputError(header_place(csv) + "'device': expected a column for each device (in pandas: DataFrame.pivot)");
+    }
     if (!names.insert(column).second) {
       throw InputError(header_place(csv) + "the header has column '" + excerpt(column) + "' twice; rename one");
     }

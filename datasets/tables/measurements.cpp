@@ -12,7 +12,8 @@ namespace tenshot::datasets {
 namespace {
 
 std::string expected_columns(Quantity quantity) {
-  return "architecture," + column(quantity) + "[," + column("stddev", quantity) + ",runs]";
+  return "architecture," + column(quantity) + "[," + column("stddev", quantity) +
+         ",runs]; dataset import --table reads tables of devices, and benchncnn's logs";
 }
 
 /// The position of the quantity's column. Throws InputError, and says which other quantity the file holds.

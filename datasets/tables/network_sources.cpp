@@ -26,8 +26,7 @@ nasbench::NamedNetwork read_named(const fs::path& file, std::string name, const 
   return network;
 }
 
-/// Where a network lies there in several formats, as one converted from the other, the first format's file stands for
-/// it.
+/// Of a network that lies there in several formats, as one converted from the other, the first format's file counts.
 std::vector<fs::path> network_files_of(const fs::path& folder) {
   std::map<std::string, std::pair<std::size_t, fs::path>> by_name;
   std::vector<std::string> folders;
@@ -48,8 +47,7 @@ std::vector<fs::path> network_files_of(const fs::path& folder) {
   return files;
 }
 
-/// As read_networks of a folder, of these files; with `left_out`, none need be left. Files of one stem go by their
-/// paths.
+/// As read_networks of a folder, of these files; none need be left with `left_out`. Files of one stem go by their path.
 std::vector<nasbench::Architecture> read_network_files(const std::vector<fs::path>& files,
                                                        const nasbench::NetworkReadOptions& given,
                                                        std::vector<LeftOutFile>* left_out) {

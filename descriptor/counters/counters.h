@@ -32,8 +32,7 @@ struct CountedValue {
 /// What a raw count means. Missing when the event never ran: all hardware counters were taken, or the thread was on
 /// cores of another type. When it ran part of the time, count × enabled / running, marked scaled. A zero is missing too
 /// for cycles, instructions, cache-references and L1-dcache-loads: an interval in which anything ran has some of each,
-/// so such a zero comes from a core (or a virtual one) that accepts the event and does not implement it. Misses can be
-/// zero, and so can software events.
+/// so such a zero comes from a core (or a virtual one) that accepts the event and does not implement it.
 CountedValue interpret(std::string_view event, const RawCount& raw);
 
 /// Whose events a group of counters sees.
@@ -49,13 +48,8 @@ struct CounterOptions {
 /// Events of perf_event_open(2), counted in user mode together. Owns the kernel's descriptors.
 ///
 /// Threads: the events are inherited by threads that counted threads start after `open`, so open before the runtime
-/// starts its threads, or ask for `running_threads`. Each event has a descriptor of its own (one a thread) and they are
-/// read one by one. Reading them all at once (PERF_FORMAT_GROUP) is what kernels before 4.13 refuse together with
-/// `inherit`; later ones refuse only PERF_SAMPLE_READ with it (since 6.12 only without PERF_SAMPLE_TID), which counting
-/// has no use for. A group of the kernel's would also be lost as a whole where the core has a counter too few, while
-/// single events are multiplexed and marked. The price: events start a system call after one another. They stop in the
-/// same order, so all cover equally long stretches.
-///
+/// starts its threads, or ask for `running_threads`. Each event has a descriptor of its own (one a thread): kernels
+/// before 4.13 refuse groups that are inherited, and others lose a group where the core has a counter too few.
 /// `context-switches` happen in the kernel and count there, which takes perf_event_paranoid 1 or less.
 class CounterGroup {
  public:

@@ -12,13 +12,11 @@ namespace tenshot::descriptor {
 
 /// The ways LibTorch can run a network. All but `libtorch-int8` run every kind of operator that is not opaque, in
 /// float32; what they do not cover they name when they prepare the network.
-/// - `libtorch-eager`: layer by layer, as PyTorch does without compilation: nothing is left out or merged.
-/// - `libtorch-frozen`: TorchScript frozen by torch::jit::freeze: batch normalisation folds into convolutions, common
-///   subexpressions merge.
+/// - `libtorch-eager`: layer by layer; nothing is left out or merged.
+/// - `libtorch-frozen`: by torch::jit::freeze: batch norms fold into convolutions, common subexpressions merge.
 /// - `libtorch-optimized`: the frozen module after torch::jit::optimize_for_inference: convolutions and pools in
 ///   oneDNN's blocked layouts.
-/// - `libtorch-xnnpack`: the frozen module after torch::jit::optimizeForMobile, PyTorch Mobile's rewrite: convolutions
-///   packed for XNNPACK, a following ReLU fused.
+/// - `libtorch-xnnpack`: the frozen module after torch::jit::optimizeForMobile: packed for XNNPACK, ReLUs fused.
 /// - `libtorch-channels-last`: eager, with the channels of a pixel side by side in memory.
 /// - `libtorch-int8`: eager on bytes: batch normalisation folded, weights and activations quantised affinely by the
 ///   range that eight random images showed in floating point, convolutions by the best engine LibTorch has. On bytes

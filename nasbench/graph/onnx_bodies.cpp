@@ -134,8 +134,7 @@ bool OnnxGraphReader::read_body_of(const onnx::NodeProto& node, const OnnxInputs
   return node.op_type() == "Scan" && read_scan(node, inputs);
 }
 
-/// What a branch gives. Where it cannot be read, nothing, all but the nodes that it added is as before, and `fault` is
-/// why.
+/// What a branch gives. Where it cannot be read, nothing: all but the nodes it added is as before, `fault` says why.
 std::optional<OnnxValues> OnnxGraphReader::run_if_readable(const OnnxBody& branch, std::string& fault) {
   const std::size_t depth = scopes_.depth();
   const auto before = std::tuple(origin_, network_.remarks, causes_, left_out_, boundary_, left_out_weights_);

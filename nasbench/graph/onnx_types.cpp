@@ -125,8 +125,7 @@ void OnnxGraphReader::remark_on_type(int element) {
                              ", newer than this program knows: each of their numbers counts as one byte");
 }
 
-/// Leaves out the node, and with it all that reads its outputs. What it reads itself is an output of the network that
-/// is left.
+/// Leaves out the node and all that reads its outputs. What it reads is an output of the network that is left.
 void OnnxGraphReader::leave_out(const onnx::NodeProto& node, OnnxInputs inputs) {
   bool is_cause = true;
   std::deque<OnnxValue> held;

@@ -93,8 +93,7 @@ std::vector<std::string> fusion_types(const OperatorSpecification& operation);
 ///      "groups": {"convolutions": ["convolution", "depthwise_convolution"]},
 ///      "pairs": [["convolutions", "batch_norm"], ["convolutions", "activation"], ["add", "relu"]],
 ///      "multi_inbound": "first", "multi_outbound": "none",
-///      "kernels": [{"kernel": "winograd", "when": {"operation": "convolution", "groups": 1, "tiles": {"at_least":
-///      32}}},
+///      "kernels": [{"kernel": "winograd", "when": {"operation": "convolution", "tiles": {"at_least": 32}}},
 ///                  {"kernel": "direct", "when": {"operation": ["convolutions"]}}]}
 ///
 /// A group stands for its members, which are operators or groups. Throws FormatError that names `file`, the place, what

@@ -19,8 +19,7 @@ namespace tenshot::nasbench {
 /// 1,800 channels, the mean over the positions and a linear layer of 1,000 classes. What the paper leaves open is ours:
 /// channels are multiples of 4; as many groups as divide the channels before and after are drawn from, none where no
 /// 4k does; pools and splits keep the channels; blocks 1, 2, 4, 6 and 8 halve the image, as in MobileNetV2; a split
-/// that halves is followed by a 3×3 max pool; convolutions have batch norms and ReLUs. The same seed and index give
-/// the same network everywhere.
+/// that halves is followed by a 3×3 max pool; convolutions have batch norms and ReLUs.
 Network synthetic_cnn(std::uint64_t seed, std::uint64_t index, int batch = 1);
 
 /// Network number `index` of seed `seed` of a space made of the blocks of published networks. Of sixteen networks one
@@ -40,8 +39,7 @@ Network synthetic_cnn(std::uint64_t seed, std::uint64_t index, int batch = 1);
 ///   9. convolutions beside each other (Inception)
 ///
 /// on images of 96 to 224 pixels, with 16 to 64 channels first and 1.5 to 2.5 times as many in each further stage. A
-/// network of less than 20 million or more than 2 billion multiply-adds is drawn again. The same seed and index give
-/// the same network everywhere.
+/// network of less than 20 million or more than 2 billion multiply-adds is drawn again.
 Network synthetic_blocks(std::uint64_t seed, std::uint64_t index, int batch = 1);
 
 }  // namespace tenshot::nasbench

@@ -76,9 +76,8 @@ std::array<CellCounts, path_count> half_critical_structure(const Cell& cell);
 /// and are never merged. ReLU → convolution → batch norm: the last two fold into one, and so does the multiplication
 /// that alone reads a convolution. Example: 0>1 skip, 0>2 pool, 1>2 pool, 0>3 conv1, 1>3 conv3, 2>3 none → one pool
 /// (node 1 is node 0), one ReLU (both convolutions read node 0), conv1, conv3, one multiplication, three adds (pool +
-/// pool; two into node 3). Example: 0>1 conv3, 0>3 skip, else `none` → two multiplications, of the input and of node 2:
-/// that of node 1, shared by 1>2 and 1>3, is in the weights of 0>1. So LibTorch's freeze, and its rewrite for mobile
-/// devices, which also makes a ReLU part of the convolution or addition that it alone reads.
+/// pool; two into node 3). So LibTorch's freeze, and its rewrite for mobile devices, which also makes a ReLU part of
+/// the convolution or addition that it alone reads.
 CellCounts cse_structure(const Cell& cell);
 
 /// As cse, after `none` has been understood: edges that are not live are gone, and so are the multiplications.
@@ -87,9 +86,7 @@ CellCounts live_cse_structure(const Cell& cell);
 
 /// As cse, by a compiler whose tensors are blocked throughout and whose element-wise operations overwrite an operand
 /// that nothing reads afterwards. A multiplication that cannot overwrite its operand writes a new tensor, which starts
-/// plain and is reordered first: one reorder each. So LibTorch's optimize_for_inference. Example: 0>1 conv3, 0>2 none,
-/// 1>2 skip, 0>3 pool, 1>3 conv1, 2>3 none → two multiplications, one reorder: the pool of 0>3 reads node 0 after 0>2
-/// multiplied it; nothing reads node 2 after 2>3.
+/// plain and is reordered first: one reorder each. So LibTorch's optimize_for_inference.
 CellCounts in_place_structure(const Cell& cell);
 
 /// As cse, by a compiler that keeps only convolutions and pools in a blocked layout. A plain tensor that a convolution

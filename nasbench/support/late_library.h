@@ -6,15 +6,11 @@
 
 namespace tenshot {
 
-// LibTorch takes half a second to load, and OpenCV, oneDNN and XGBoost a third of the time of a prediction; most of
-// what tenshot does needs nothing of them. What does is linked into two libraries, libtenshot_torch.so and
-// libtenshot_engines.so, each of which is loaded when one of its functions is called for the first time.
-//
-// A source that includes headers of LibTorch, or of an engine, is named as TORCH or ENGINES of its room (tenshot_room()
-// in .cmake/tenshot.cmake), and goes into that library. For each function of it that sources outside the library call,
-// there is
-// - a row in trainer/late/torch.cpp or trainer/late/engines.cpp, which makes it known by name;
-// - a function of the same declaration in a source *_late.cpp of the room, which calls it by that name:
+// LibTorch takes half a second to load, and OpenCV, oneDNN and XGBoost a third of the time of a prediction. What needs
+// them is linked into libtenshot_torch.so and libtenshot_engines.so, which are loaded when one of their functions is
+// called for the first time: the sources named as TORCH or ENGINES of a room (tenshot_room() in .cmake/tenshot.cmake).
+// Each function that others call has a row in trainer/late/torch.cpp or engines.cpp, which makes it known by name, and
+// one of the same declaration in a source *_late.cpp of the room, which calls it by that name:
 //
 //     std::unique_ptr<Runtime> make_libtorch_runtime(std::string_view name) {
 //       return from_torch_library("make_libtorch_runtime", make_libtorch_runtime)(name);

@@ -114,8 +114,7 @@ void RegisteredTemporary::finish(const std::function<void()>& finish) const {
 }
 
 void remove_temporaries() {
-  // A thread that holds the lock is about to make or rename one file; a file system that does not answer must not keep
-  // the process alive.
+  // A thread that holds the lock is about to make or rename a file; a file system that hangs must not keep us alive.
   constexpr auto patience = std::chrono::milliseconds(200);
   constexpr int attempts = 3;  // a child may write into a folder while it is being removed
   if (!registry().mutex.try_lock_for(patience)) return;

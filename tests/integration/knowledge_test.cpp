@@ -130,6 +130,7 @@ TEST_F(KnowledgeProgram, Devices_ListsWhatIsKnownAndHowWell) {
   expect_fine(some);
   EXPECT_EQ(std::count(some.out.begin(), some.out.end(), '\n'), 2) << some.out;
   EXPECT_NE(some.out.find("wide: "), std::string::npos) << some.out;
+  expect_fine(installed("devices A-Table"));  // of "a table"
   expect_refused(installed("devices toaster"), 1, "none of the 6 device-runtimes has 'toaster'");
 }
 

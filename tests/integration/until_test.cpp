@@ -217,6 +217,21 @@ TEST_F(Until, ADoubtfulVerdictIsExitCode3WhenStrict) {
   EXPECT_EQ(nlohmann::json::parse(doubtful.out).at("verdict").at("trust"), "doubtful");
   EXPECT_EQ(run(adapt(" --measurements " + q("wrong.csv"))).exit_code, 0) << "without --strict";
   EXPECT_EQ(run(adapt(" --measurements " + q("ten_done.csv")) + " --strict").exit_code, 0);
+  const Outcome until = run("tenshot plan --checkpoint " + q("pool.tenshot") + " --measurements " + q("wrong.csv") +
+                            " --until 1% --out " + q("further.csv") + " --strict");
+  EXPECT_EQ(until.exit_code, 3) << until.err;
+  EXPECT_NE(until.err.find("where the others suggest"), std::string::npos) << until.err;
+}
+
+TEST_F(Until, WhatWasMeasuredInAnotherUnitIsNoticedWhereItIsCompared) {
+  plan_three();
+  ASSERT_EQ(run(adapt(" --measurements " + q("first.csv"))).exit_code, 0);
+  ASSERT_EQ(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 10 --out " + q("ten.csv")).exit_code, 0);
+  measure("ten.csv", "in_us.csv", 1000);
+  const Outcome compared =
+      run("tenshot evaluate --predictor " + q("device.tenshot") + " --measurements " + q("in_us.csv"));
+  EXPECT_NE(compared.err.find("what was measured has about a thousand times the latencies"), std::string::npos)
+      << compared.err;
 }
 
 TEST_F(Until, EveryVerbSaysWhatItWroteAndWhatIsNext) {
@@ -230,6 +245,10 @@ TEST_F(Until, EveryVerbSaysWhatItWroteAndWhatIsNext) {
       said("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 2 --out " + q("plan.csv"));
   EXPECT_EQ(planned.at("format"), "tenshot.outcome/1");
   EXPECT_EQ(planned.at("written").at(0).at("what"), "plan of 2 architectures");
+  const nlohmann::json further = said("tenshot plan --checkpoint " + q("pool.tenshot") + " --measurements " +
+                                      q("first.csv") + " --samples 2 --out " + q("plan2.csv"));
+  EXPECT_NE(further.at("next").get<std::string>().find("first.csv --measurements further.csv"), std::string::npos)
+      << "not one file twice: " << further;
   ASSERT_EQ(run(adapt(" --measurements " + q("first.csv"))).exit_code, 0);
   const nlohmann::json predicted =
       said("tenshot predict --predictor " + q("device.tenshot") + " --archs " + q("plan.csv"));

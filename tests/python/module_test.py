@@ -83,6 +83,7 @@ class ModuleTest(unittest.TestCase):
 
     def test_without_a_checkpoint_the_shipped_one_is_taken(self):
         self.assertEqual(len(tenshot.plan(samples=3, candidates=list(self.measured), profile=True)), 3)
+        self.assertEqual(tenshot.adapt(like="pixel4_gpu_float").space, "networks")
 
     def test_what_runs_the_networks_is_said_where_it_tells_something(self):
         for use in (lambda: tenshot.plan(CHECKPOINT, samples=3, runtime="ncnn"),
@@ -172,6 +173,8 @@ class ModuleTest(unittest.TestCase):
                 tenshot.plan(checkpoint, samples=3, candidates=names, runtime="TensorRT")
             predictor = tenshot.adapt(checkpoint, {name: 5.0 + i for i, name in enumerate(names)})
             self.assertEqual(predictor.space, "networks")
+            of_files = tenshot.adapt(checkpoint, {folder / "new" / f"{name}.onnx": 5.0 + i for i, name in enumerate(names)})
+            self.assertEqual(of_files.predict(names[0]), predictor.predict(names[0]))
             self.assertEqual(predictor.predict(str(folder / "new" / f"{names[0]}.onnx")), predictor.predict(names[0]))
             self.assertIn(names[0], tenshot.Space("networks"))
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "datasets/kit/conditions.h"
 #include "datasets/kit/kit_profiles.h"
 #include "datasets/kit/kit_results.h"
 #include "datasets/operators/kernel_table.h"
@@ -28,6 +29,13 @@ void add_what_is_there(const std::string& out, datasets::DeviceRuntime& device, 
   if (there.space != &space) {
     throw InputError(earlier.string() + ": is of the space " + std::string(there.space->name()) +
                      ", and what is imported of " + std::string(space.name()) + "; give another --out or --id");
+  }
+  datasets::MeasuringConditions both = datasets::conditions_of(there.device);
+  datasets::add_conditions(both, datasets::conditions_of(device));
+  for (const auto& [what, values] : both) {
+    if (values.find("; ") == std::string::npos || (what != "runtime" && what != "power mode")) continue;
+    say(device.id + ": its " + what + " is not always the same (" + values + "): is it another one, for --id?",
+        {{"warns", true}});
   }
   say(datasets::add_earlier(device, there.device));
 }
@@ -162,14 +170,15 @@ void run_dataset_import(const OptionParser& options) {
     throw InputError(table + ": of its rows and numbers " + std::to_string(read.findings().total()) +
                      " would be left out, and --strict accepts none");
   }
+  std::vector<std::string> written;
   for (const auto& column : columns) {
+    if (column.usable > 0) written.push_back(column.id);
     if (column.usable == 0) say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out");
     if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity));
   }
   read.write_pool(out, [&](datasets::DeviceRuntime& device) { add_what_is_there(out, device, space); });
-  const auto usable =
-      std::count_if(columns.begin(), columns.end(), [](const auto& column) { return column.usable > 0; });
-  say_written(out, "pool of " + std::to_string(usable) + " device-runtimes",
+  say_written(out,
+              "pool of " + std::to_string(written.size()) + " device-runtimes (" + datasets::quoted_list(written) + ")",
               "tenshot train --pool " + shell_word(out) + " --out pool.tenshot");
 }
 

@@ -31,11 +31,16 @@ nlohmann::ordered_json described(const trainer::PoolModel& model, const trainer:
           {"within_20", fit.within_20}};
 }
 
-/// True where a field holds `text`, whatever the case.
+/// In small letters, with blanks for hyphens and underscores.
+std::string plain(std::string text) {
+  for (char& c : text) c = c == '-' || c == '_' ? ' ' : c;
+  return lower_case(text);
+}
+
+/// True where a field holds `text`, however it is written.
 bool has_text(const nlohmann::ordered_json& device, const std::string& text) {
   return std::any_of(device.begin(), device.end(), [&](const nlohmann::ordered_json& field) {
-    const std::string own = field.is_string() ? field.get<std::string>() : field.dump();
-    return lower_case(own).find(lower_case(text)) != std::string::npos;
+    return plain(field.is_string() ? field.get<std::string>() : field.dump()).find(plain(text)) != std::string::npos;
   });
 }
 

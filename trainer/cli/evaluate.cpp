@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "datasets/tables/measurements.h"
+#include "datasets/tables/quantity.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/shared_options.h"
@@ -123,6 +124,12 @@ void run_evaluate(const OptionParser& options) {
   files.writes("standard output", "-");  // which may be a file
   const Joined joined = by_predictor ? compare_predictor(options, confidence) : compare_table(options);
   const trainer::Metrics metrics = trainer::evaluate(joined.predictions, joined.measured_ms);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < joined.measured_ms.size(); ++i) {
+    ratios.push_back(joined.measured_ms[i] / joined.predictions.latency_ms[i]);
+  }
+  const bool of_time = datasets::unit(joined.quantity) == "ms";
+  say(of_time ? datasets::unit_doubt(ratios, "what was measured", "what is predicted") : "", {{"warns", true}});
   if (options.has("json")) {
     put_outcome(trainer::to_json(metrics, joined.quantity));
   } else {

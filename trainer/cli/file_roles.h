@@ -38,10 +38,6 @@ class MadeFolders {
 /// The files that a verb reads and writes. An output must not be an input, nor another output: whatever they are
 /// called, by identity of the files (device and inode), so that links count as what they lead to. Naming the second of
 /// two that must not be the same throws UsageError, which names both.
-///
-///   FileRoles files(options);
-///   files.reads("--checkpoint", checkpoint);
-///   files.writes("--out", out);
 class FileRoles {
  public:
   /// A file or folder that a verb names.

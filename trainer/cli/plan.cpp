@@ -21,7 +21,7 @@ std::string adapt_command(const OptionParser& options, const std::string& measur
   for (const std::string& path : options.all("measurements")) text += " --measurements " + shell_word(path);
   text += " --measurements " + shell_word(measured) + (options.has("fleet") ? " --fleet" : "");
   if (options.has("networks")) text += " --networks " + shell_word(options.get("networks"));
-  for (const char* option : {"shape", "runtime", "quantity"}) {
+  for (const char* option : {"shape", "runtime", "quantity", "descriptor"}) {
     for (const std::string& value : options.all(option)) text += " --" + std::string(option) + " " + shell_word(value);
   }
   return text + " --out device.tenshot";
@@ -34,9 +34,10 @@ void write_kit(const OptionParser& options, const datasets::KitRequest& request)
     progress.show("model " + std::to_string(done) + " of " + std::to_string(all));
   });
   const std::string size = decimals(static_cast<double>(kit.bytes) / 1e6, 1) + " MB";
-  say_written(
-      folder, std::to_string(kit.models) + " models, " + size,
-      "copy it to the device, run measure.sh there, copy results/ back, then " + adapt_command(options, folder));
+  say_written(folder, std::to_string(kit.models) + " models, " + size,
+              "copy it to the device, run measure.sh" + std::string(options.has("profile") ? " --profile" : "") +
+                  (quantity_option(options) == datasets::Quantity::cold ? " --cold 5" : "") +
+                  " there, copy results/ back, then " + adapt_command(options, folder));
 }
 
 /// `--converted`, to the kit that is there by now.
@@ -103,6 +104,13 @@ std::optional<std::size_t> say_needed(const OptionParser& options, const trainer
   put_outcome({{"verdict", json}});
   const std::string width = significant_digits(100 * wanted, 3) + " %";
   tell_people(in_words(*now));
+  for (const trainer::Remark& remark : predictor->explanation()) {
+    if (remark.warns) say(in_words(remark), {{"warns", true}});
+  }
+  if (options.has("strict") && now->trust == trainer::Trust::doubtful) {
+    print_outcome();
+    throw DoubtfulVerdict("the verdict is doubtful, and --strict does not accept that; see the warnings");
+  }
   if (!needed) {
     tell_people("up to " + std::to_string(trainer::most_planned) +
                 " further measurements are not expected to bring that to ±" + width);
@@ -205,9 +213,10 @@ void run_plan(const OptionParser& options) {
   if (options.has("out")) {
     trainer::write_plan(options.get("out"), plan, space);
     say_written(options.get("out"), "plan of " + std::to_string(plan.size()) + " architectures",
-                options.has("kit") ? ""
-                                   : "measure them (a column " + column(quantity) + "), then " +
-                                         adapt_command(options, "measured.csv"));
+                options.has("kit")
+                    ? ""
+                    : "measure them (a column " + column(quantity) + "), then " +
+                          adapt_command(options, options.has("measurements") ? "further.csv" : "measured.csv"));
   }
   if (options.has("converted")) add_converted(options);
 }

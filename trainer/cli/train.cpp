@@ -150,7 +150,7 @@ void run_train(const OptionParser& options) {
       options.has("predictor") ? expected : trainer::predictor_row(trainer::default_predictor(*pool.space));
   require_options_of(predictor, options);
   const json settings = settings_of(options, predictor);
-  say_of_operator_latencies(pool, predictor);
+  if (!options.has("from")) say_of_operator_latencies(pool, predictor);  // knowledge that grows does not learn them
   for (const datasets::DeviceRuntime& device : pool.devices) {
     const std::size_t disturbed = datasets::never_undisturbed(device);
     say(datasets::disturbance_remark(device.id, disturbed, device.latencies.size()),

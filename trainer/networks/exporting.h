@@ -21,9 +21,6 @@ namespace tenshot::trainer {
 /// that is no architecture of the space. `forward` has gradients with respect to the encoding, which may hold the
 /// probabilities of options. The card is the extra file "card.json"; of another quantity than latency the module has
 /// the attributes `quantity` ("energy") and `unit` ("mJ").
-///
-///   predictor = torch.jit.load("device.pt")
-///   predictor.predict(["|nor_conv_3x3~0|+|none~0|skip_connect~1|+|skip_connect~0|none~1|avg_pool_3x3~2|"])
 std::string torchscript(const ExportedFormula& exported, const NetworkSpace& space, const nlohmann::json& card);
 
 /// Writes that file of a predictor; needs LibTorch. Throws InputError for kinds without a formula, FileError.

@@ -40,12 +40,16 @@ void warn(const std::string& text, int level) {
 }
 
 std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings& candidates,
-                                     const std::optional<MeasurementSource>& measurements) {
+                                     const std::optional<MeasurementSource>& measurements, const std::string& like) {
   if (checkpoint) return trainer::checkpoint_named(checkpoint->string());
   Strings names = candidates;
   const MeasurementSource source = measurements.value_or(MeasurementSource());
   for (const auto& [name, latency_ms] : numbers_of(source)) names.push_back(name);
-  return trainer::shipped_checkpoint(datasets::space_given(names, paths_of(source)));
+  const NetworkSpace& space =
+      measurements || like.empty() ? datasets::space_given(names, paths_of(source)) : nasbench::networks();
+  std::filesystem::path known;
+  if (!like.empty()) known = trainer::shipped_knowledge_of(like, space);
+  return known.empty() ? trainer::shipped_checkpoint(space) : known;
 }
 
 Strings strings_of(const pybind11::iterable& architectures) {
@@ -87,7 +91,7 @@ trainer::AdaptationSet adaptation_set(const trainer::PoolModel& model, const Mea
   } else {
     for (const auto& [text, latency_ms] : numbers_of(source)) {
       require_positive(text, latency_ms, *set.quantity);
-      set.add(model.pool().space->parse(text), latency_ms);
+      set.add(parse_all(*model.pool().space, {text}).front(), latency_ms);
     }
     set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
   }

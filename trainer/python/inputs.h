@@ -35,9 +35,11 @@ void warn(const std::string& text, int level = 1);
 using Checkpoint = std::optional<std::filesystem::path>;
 
 /// `checkpoint`, or the shipped one of networks by name or of NAS-Bench-201, whichever the first of `candidates`, or of
-/// `measurements`, is of; of neither given, of NAS-Bench-201. Throws FileError where it is not shipped.
+/// `measurements`, is of; of neither given, that which knows the device-runtime `like`, else of NAS-Bench-201. Throws
+/// FileError where it is not shipped.
 std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings& candidates,
-                                     const std::optional<MeasurementSource>& measurements);
+                                     const std::optional<MeasurementSource>& measurements,
+                                     const std::string& like = "");
 
 /// Architectures, names or files from whatever holds them: a list, an array, a pandas Series, or the column
 /// `architecture` or `network` of a DataFrame. Throws py::type_error on what is neither text nor a path.

@@ -121,7 +121,7 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
   if (!measurements && like.empty()) {
     throw InputError("adapting needs measurements, or `like`: a device-runtime that the checkpoint knows");
   }
-  const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, {}, measurements));
+  const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, {}, measurements, like));
   trainer::AdaptationSet set;
   if (measurements) set = adaptation_set(*model, *measurements, quantity, fleet);
   if (operators) trainer::add_operators(set, *operators, *model);

@@ -165,8 +165,6 @@ const std::string& machine_of(const std::vector<descriptor::ColdStages>& measure
 /// Predicts the cold start of a network that was never run, from the measured stages of others: the costs of each stage
 /// of each kernel (StageModels), with which the start is planned and simulated (Yi et al., §3.3).
 ///
-///     predict_cold_start(network, kernels_of_the_engine, stages_of_other_networks, {}).cold_ms;
-///
 /// Each stage is learned as sums of operators' measures or by a forest, whichever errs less on families of networks
 /// that were held out. What plans of predicted stages took for these families, by their measured stages, against what
 /// was predicted, gives a factor and the interval (error_of_new_family). Throws as machine_of() and

@@ -128,8 +128,7 @@ TreeOptions boosting(int rounds, int depth, double smallest_leaf, std::uint64_t 
 }
 
 /// latency = the line of the category's features · what trees make of the details (detail_names) and of the line: few
-/// rows suffice for what grows with counts, and trees correct it. Rows count as the root of their latency: sums hang on
-/// the long ones.
+/// rows suffice for what grows with counts, and trees correct it. Rows count as the root of their latency.
 class BoostedLearner : public LatencyLearner {
  public:
   BoostedLearner(const LatencyRows& rows, std::uint64_t seed)

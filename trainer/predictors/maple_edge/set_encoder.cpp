@@ -19,8 +19,7 @@ constexpr std::size_t summary_values = 2;       ///< how many measurements, how 
 
 enum Stream : std::uint64_t { device_stream = 1, architecture_stream = 2, descriptor_stream = 3 };
 
-/// The loading of a number, `values` [devices], on the latent ones, `latent` [devices, n]; its error has at least
-/// `least_variance`.
+/// The loading of a number, `values` [devices], on `latent` [devices, n]; its error has at least `least_variance`.
 SetLoading loading_of(const Eigen::VectorXd& values, const Eigen::MatrixXd& latent, double least_variance) {
   const auto devices = static_cast<double>(values.size());
   SetLoading loading;

@@ -147,8 +147,7 @@ void estimate(const Eigen::MatrixXd& basic, const DeviceKind* all, const Feature
 
 /// What the members' costs miss of each network alike, as log latency, [networks]. Of these costs, dozens of boards
 /// that measured the same dozen networks tell no more than a dozen measurements whose errors have this variance: the
-/// costs are one Gauss–Newton step from the members' mean, under those of all device-runtimes, and the errors are what
-/// that leaves.
+/// costs are one Gauss–Newton step from the members' mean, under those of all devices, and the errors are what is left.
 Eigen::VectorXd shared_errors(const std::vector<Measured>& measured, const std::vector<KindMember>& members,
                               const DeviceKind& all, const KindOptions& options, Index networks) {
   constexpr double nobody = 1e-9;  // the weight of a network that no member measured

@@ -33,6 +33,8 @@ def _measured(source, quantity):
         source = source[found[0]].set_axis(list(names))
     if hasattr(source, "to_dict"):
         source = source.groupby(level=0).median().to_dict()
+    if isinstance(source, dict):
+        source = {_os.fspath(name): value for name, value in source.items()}
     return source
 
 
@@ -44,7 +46,7 @@ def adapt(checkpoint=None, measurements=None, seed=1, quantity=None, on_progress
                   measurements: networks.tenshot for networks by name, cells.tenshot for NAS-Bench-201
     measurements  ms by architecture: a dict, a pandas Series, or a DataFrame with the columns architecture (or network)
                   and latency_ms; or a CSV file, the folder of a device-runtime, or a kit with results; or a list of such
-                  files. Of several values of a network the median counts.
+                  files. Of several values of a network the median counts; in one file, the first.
     quantity      what was measured: "latency", "cold", "energy" or "memory", in ms, ms, mJ or MiB; what the checkpoint is
                   of unless told otherwise. One of latencies is a prior for every quantity.
     on_progress   called with (epoch, epochs, loss) while a network trains; what it raises stops the training

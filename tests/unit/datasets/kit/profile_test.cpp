@@ -227,8 +227,9 @@ TEST(ProfileMatching, GoesByOrderWhereThereAreNoNames) {
 
 TEST(ProfileMatching, KnowsWhatRuntimesPutAroundNames) {
   const nasbench::Network network = small_network();
-  for (const char* name : {"conv1", "fused conv1", "node_of_conv1", "conv1_nchwc", "conv1:0", "conv1;relu1",
-                           "[conv1;relu1]:0", "[relu1;conv1]:17", "[conv1]:4", "PWN(relu1) + conv1"}) {
+  for (const char* name :
+       {"conv1", "fused conv1", "node_of_conv1", "conv1_nchwc", "conv1:0", "conv1;relu1", "conv1/MatMulAddFusion",
+        "conv1/LayerNormFusion/", "[conv1;relu1]:0", "[relu1;conv1]:17", "[conv1]:4", "PWN(relu1) + conv1"}) {
     const MatchedProfile matched = match_profile({{name, "", 7}}, network, own_names(network));
     EXPECT_EQ(matched.node_ms[static_cast<std::size_t>(node(network, "conv1"))], 7.0) << name;
   }

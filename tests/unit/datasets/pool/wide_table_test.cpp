@@ -61,8 +61,15 @@ TEST(WideTable, ReadsTheDevicesAskedForInThatOrder) {
 }
 
 TEST(WideTable, TakesNothingBesideTheMeasurementsForADevice) {
-  const std::string table = "architecture,board,stddev_ms,runs,sentinel_ms\n" + text_of(0) + ",1,0.1,20,3\n";
+  std::string table = "architecture,board,stddev_ms,runs,sentinel_ms\n" + text_of(0) + ",1,0.1,20,3\n";
   EXPECT_EQ(ids_of(parse(table)), (std::vector<std::string>{"board"}));
+  table = "architecture,params_m,gflops,top1,board,board_std,board_fps\n" + text_of(0) + ",1,2,70,3,0.1,333\n";
+  EXPECT_EQ(ids_of(parse(table)), (std::vector<std::string>{"board"}));
+}
+
+TEST(WideTable, RefusesATableOfARowForEachDevice) {
+  const auto read = [] { parse("architecture,device,latency_ms\n" + text_of(0) + ",board,3\n"); };
+  EXPECT_NE(message_of(read).find("expected a column for each device"), std::string::npos);
 }
 
 TEST(WideTable, ReadsMicrosecondsWhereThatIsSaid) {

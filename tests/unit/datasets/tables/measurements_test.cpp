@@ -131,9 +131,10 @@ TEST(Measurements, RecogniseWholeMillisecondsFromFiveValues) {
 }
 
 TEST(Measurements, RefuseATableWithoutItsColumns) {
-  EXPECT_EQ(message_of([] { parse("architecture,latency\nx,1\n"); }),
-            "m.csv:1: the header has no column 'latency_ms'; found 'architecture', 'latency', expected "
-            "architecture,latency_ms[,stddev_ms,runs]");
+  EXPECT_EQ(
+      message_of([] { parse("architecture,latency\nx,1\n"); }),
+      "m.csv:1: the header has no column 'latency_ms'; found 'architecture', 'latency', expected "
+      "architecture,latency_ms[,stddev_ms,runs]; dataset import --table reads tables of devices, and benchncnn's logs");
   EXPECT_NE(message_of([] { parse(text_of(1) + ",5\n"); }).find("no column 'architecture'"), std::string::npos);
   EXPECT_NE(message_of([] { parse(""); }).find("m.csv: is empty"), std::string::npos);
 }
