@@ -74,7 +74,7 @@ void add_spread(Eigen::Index begin, const Eigen::MatrixXd& covariance, Eigen::In
                 CostPosterior& posterior);
 
 /// Keeps what operators cost that no measured network has, which a device of the pool may have learned from one
-/// outlier: no component's cost of them is more than three times the median component's. `measured` are features, [n,
+/// outlier: no component's cost of them is more than ten times the median component's. `measured` are features, [n,
 /// features].
 void confine_unmeasured(const Eigen::MatrixXd& measured, CostPosterior& posterior);
 

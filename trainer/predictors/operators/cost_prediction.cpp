@@ -57,7 +57,7 @@ static double median_cost_ms(const CostPosterior& posterior, Index feature) {
 }
 
 void confine_unmeasured(const Eigen::MatrixXd& measured, CostPosterior& posterior) {
-  constexpr double most = 3;  // times the median
+  constexpr double most = 10;  // times the median
   for (Index f = 0; f < measured.cols(); ++f) {
     if (posterior.rest_ms2[f] > 0 || (measured.col(f).array() != 0).any()) continue;  // a decision, or measured
     const double median = median_cost_ms(posterior, f);

@@ -38,8 +38,8 @@ double error_quantile(const IntervalCalibration& calibration, double probability
   const std::vector<double>& p = calibration.probabilities;
   const std::vector<double>& z = calibration.quantiles;
   if (p.empty()) return normal_quantile(probability);
-  if (probability <= p.front()) return z.front() * normal_quantile(probability) / normal_quantile(p.front());
-  if (probability >= p.back()) return z.back() * normal_quantile(probability) / normal_quantile(p.back());
+  if (probability <= p.front()) return z.front() * (normal_quantile(probability) / normal_quantile(p.front()));
+  if (probability >= p.back()) return z.back() * (normal_quantile(probability) / normal_quantile(p.back()));
   const auto above = std::upper_bound(p.begin(), p.end(), probability);
   const auto i = static_cast<std::size_t>(above - p.begin());
   return z[i - 1] + (z[i] - z[i - 1]) * (probability - p[i - 1]) / (p[i] - p[i - 1]);

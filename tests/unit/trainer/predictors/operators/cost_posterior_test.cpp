@@ -59,10 +59,10 @@ TEST(CostPosterior, NoOperatorThatWasNotMeasuredCostsFarMoreThanTheMedian) {
   posterior.rest_ms2 = Eigen::Vector3d(0, 0, 1);
   posterior.spread_ms = Eigen::MatrixXd::Constant(3, 1, 31);
   confine_unmeasured(Eigen::RowVector3d(5, 0, 0), posterior);
-  EXPECT_EQ(posterior.components[1].costs_ms, Eigen::Vector3d(90, 6, 90)) << "three times the median";
+  EXPECT_EQ(posterior.components[1].costs_ms, Eigen::Vector3d(90, 20, 90)) << "ten times the median";
   EXPECT_EQ(posterior.components[2].costs_ms, Eigen::Vector3d(2, 2, 2));
-  EXPECT_NEAR(posterior.least_costs_ms[1], 3, 1e-9) << "31 ms, of a mean of 31 that became 3";
-  EXPECT_NEAR(posterior.spread_ms(1, 0), 3, 1e-9);
+  EXPECT_NEAR(posterior.least_costs_ms[1], 23.0 / 3, 1e-9) << "31 ms, of a mean of 31 that became a third of 23";
+  EXPECT_NEAR(posterior.spread_ms(1, 0), 23.0 / 3, 1e-9);
   EXPECT_EQ(posterior.spread_ms(0, 0), 31);
 }
 

@@ -18,6 +18,16 @@ TEST(ErrorCalibration, CountsEveryDeviceAlike) {
   EXPECT_EQ(evenly_spaced(10, 3), (std::vector<std::size_t>{0, 3, 6}));
 }
 
+/// A file whose quantiles were in another order by the last digit could be written, and not be read.
+TEST(ErrorCalibration, TheOutermostQuantilesAreThoseThatWereFound) {
+  for (int i = 1; i <= 1000; ++i) {
+    const double z = 0.03177 * i;
+    const IntervalCalibration found{{0.005, 0.01, 0.99, 0.995}, {-z, -z, z, z}};
+    EXPECT_EQ(error_quantile(found, 0.005), -z);
+    EXPECT_EQ(error_quantile(found, 0.995), z);
+  }
+}
+
 TEST(ErrorCalibration, IsWidenedByAsMuchAsLeftOutErrorsAreLarger) {
   const IntervalCalibration usual{{0.05, 0.5, 0.95}, {-1, 0, 3}};  // half of nine tenths: 2
   std::vector<double> errors(30, 0.5);
