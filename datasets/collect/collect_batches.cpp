@@ -190,11 +190,7 @@ void CollectJournal::keep_turn(const std::vector<Architecture>& batch, const des
 
 void CollectJournal::forget_batch() {
   for (const char* key : {"batch", "rows", "turn"}) content_.erase(key);
-  if (content_.empty()) {
-    forget();
-  } else {
-    save();
-  }
+  content_.empty() ? forget() : save();
 }
 
 std::optional<std::vector<Measurement>> CollectJournal::repeated(const std::vector<Architecture>& batch) const {

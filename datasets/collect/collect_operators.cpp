@@ -32,11 +32,7 @@ class OperatorCollection {
     const bool of_this = is_measured(network.name, network.network, all);
     if (of_this || is_measured("", network.network, all)) return;
     const auto prepared = runtime_.prepare(network.network, options_.runtime);
-    if (prepared->run_timed().empty()) {
-      measure_apart(network, all);
-    } else {
-      measure_inside(network, all, *prepared);
-    }
+    prepared->run_timed().empty() ? measure_apart(network, all) : measure_inside(network, all, *prepared);
     write_file_quickly(options_.file, kernel_table(rows_));
   }
 

@@ -34,9 +34,9 @@ struct CollectOperatorsOptions {
 /// a row is an operator of all the networks together, measured once: between a feeding and a consuming convolution
 /// where it takes one image and gives one, else alone (descriptor/isolation/isolation.h).
 ///
-/// The file is written after every network, so that the same call resumes. Progress is told how many networks are done
-/// of how many, and the network's name; returning false stops the work. Throws Interrupted then, InputError where the
-/// file is no such table, FileError, and what preparing a network throws.
+/// The file is written after every network, so that the same call resumes. Progress is told how many networks are done,
+/// of how many, and a name; false stops. Throws Interrupted then, InputError where the file is no such table,
+/// FileError.
 std::vector<KernelRow> collect_operators(
     const descriptor::Runtime& runtime, const std::vector<NetworkToMeasure>& networks,
     const CollectOperatorsOptions& options,

@@ -81,7 +81,6 @@ std::map<std::string, std::string> ids_by_name(const KitManifest& manifest) {
 Found find_converted(const KitManifest& manifest, const fs::path& folder) {
   const std::map<std::string, std::string> ids = ids_by_name(manifest);
   Found found;
-  std::vector<std::string> unknown;
   const std::vector<fs::path> files = files_in(folder);
   std::set<fs::path> seconds;
   for (const fs::path& file : files) {
@@ -104,16 +103,12 @@ Found find_converted(const KitManifest& manifest, const fs::path& folder) {
     if (stem == empty_model) {
       found.empty = file;
     } else if (id == ids.end()) {
-      unknown.push_back(name);
+      found.passed_over.push_back(name);  // of a network that was not planned
     } else if (const auto [other, first] = found.files.emplace(id->second, file);
                !first && read_file(other->second) != read_file(file)) {
       throw InputError(folder.string() + ": " + other->second.filename().string() + " and " + name +
                        " are both of the model " + id->second);
     }
-  }
-  if (!unknown.empty()) {
-    throw InputError(folder.string() + ": no model of the kit is called like " + quoted_list(unknown) +
-                     "; a converted file has the base name of its model in models/, or of its network");
   }
   return found;
 }

@@ -19,11 +19,10 @@ struct ConvertedSummary {
 /// Copies the files of `converted` (the top of that folder) that a user made of the models of the kit in `folder` into
 /// its folder `converted/`, and notes them with their SHA-256 in `converted.tsv`, for measure.sh, and in the manifest.
 /// A file belongs to the model whose id it has (`arch_01.tflite` of `models/arch_01.onnx`), or whose network's name.
-/// What was added before is forgotten. `converted` may be the kit's own `converted/` or `models/`.
-///
-/// Throws FileError and FormatError as read_kit_manifest() does, and InputError in one line that names the files at
-/// fault: none is converted, an architecture has none, one has the name of no model, two are of one model, two formats,
-/// or one of the two files of a model is missing. A refused folder leaves the kit as it was.
+/// What was added before is forgotten, and other files are passed over. `converted` may be the kit's own `converted/`
+/// or `models/`. Throws FileError and FormatError as read_kit_manifest() does, and InputError that names the files at
+/// fault: an architecture has none, or half of one, two are of one model, or of two formats. The kit then stays as it
+/// was.
 ConvertedSummary add_converted(const std::filesystem::path& folder, const std::filesystem::path& converted);
 
 }  // namespace tenshot::datasets

@@ -134,7 +134,8 @@ class Reader {
     if (model.is_architecture() && note(meta, "aggregated") == "yes") ++results_.aggregated;
     const double spread = timing.interquartile_range_ms / timing.median_ms;
     // What costs next to nothing spreads widely on every clock, and little depends on one operator or chain.
-    if (spread > kit_tolerated_spread && model.is_architecture()) {
+    const bool counts = model.is_architecture() && results_.quantity == Quantity::latency;
+    if (spread > kit_tolerated_spread && counts) {
       find(KitProblem::wide_spread, &model,
            "the middle half of its times spans " + std::to_string(static_cast<int>(std::lround(100 * spread))) +
                " % of their median",

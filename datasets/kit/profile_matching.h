@@ -27,8 +27,7 @@ struct LayerTime {
 ///     executed, times how often each was called;
 ///   - benchmark_app -report_type detailed_counters or average_counters (OpenVINO): CSV with semicolons and layerName,
 ///     execStatus, layerType and realTime (ms), or with -json_stats the same as JSON.
-/// Which one it is, its content says. ONNX Runtime's is tested with the real one, the others with files by hand. Throws
-/// FormatError that names `file` and the entry at fault, also where it is none of these or names no layer.
+/// Throws FormatError that names `file` and the entry at fault, also where it is none of these or names no layer.
 std::vector<LayerTime> layer_times(std::string_view text, const std::string& file);
 
 /// A profile's layers as times of a network's operators.

@@ -37,6 +37,10 @@ DeviceFile device_file_from_json(const nlohmann::json& json, const std::string& 
 /// As write_device, without what the folder keeps of the space.
 void write_device_files(const std::filesystem::path& folder, const DeviceRuntime& device, const NetworkSpace& space);
 
+/// Throws InputError where the folder has a device of a space of another name that is not to be replaced.
+void require_one_space(const std::filesystem::path& folder, const NetworkSpace& space,
+                       const std::vector<std::string>& replaced = {});
+
 /// The folders directly in a pool's folder, sorted, without hidden ones and pools of other spaces. Throws FileError
 /// where it is no folder.
 std::vector<std::filesystem::path> device_folders(const std::filesystem::path& folder);

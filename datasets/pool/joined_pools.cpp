@@ -15,7 +15,7 @@ namespace {
 void require_alike(const Pool& first, const std::string& first_folder, const Pool& other, const std::string& folder) {
   if (first.space != other.space) {
     throw InputError(folder + ": is of space '" + std::string(other.space->name()) + "', " + first_folder + " is of '" +
-                     std::string(first.space->name()) + "'; join pools of one space");
+                     std::string(first.space->name()) + "', another one; join pools of one space");
   }
   if (first.quantity() != other.quantity()) {
     throw InputError(folder + ": holds " + column(other.quantity()) + ", " + first_folder + " holds " +

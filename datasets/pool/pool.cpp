@@ -196,8 +196,21 @@ void write_device(const fs::path& folder, const DeviceRuntime& device, const Net
   write_pool(folder, {&space, {device}, {}});
 }
 
+void require_one_space(const fs::path& folder, const NetworkSpace& space, const std::vector<std::string>& replaced) {
+  for (const fs::path& there : device_folders(folder)) {
+    const fs::path file = there / "device.json";
+    if (!is_there(file) || std::count(replaced.begin(), replaced.end(), there.filename().string()) > 0) continue;
+    const nlohmann::json json = parse_json(read_file(file), file.string());
+    const auto kept = json.is_object() ? json.find("space") : json.end();
+    if (kept == json.end() || !kept->is_string() || kept->get<std::string>() == space.name()) return;
+    throw InputError(file.string() + ": is of space '" + excerpt(kept->get<std::string>()) + "', and not of '" +
+                     std::string(space.name()) + "' as what is to be written; keep one space in one folder");
+  }
+}
+
 void write_pool(const fs::path& folder, const Pool& pool) {
   make_folder(folder);
+  require_one_space(folder, *pool.space, device_ids(pool));
   write_space_files(folder, *pool.space, latency_matrix(pool).architectures);
   for (const DeviceRuntime& device : pool.devices) write_device_files(folder, device, *pool.space);
 }

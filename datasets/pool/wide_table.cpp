@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -77,7 +78,7 @@ std::vector<DeviceColumn> columns_asked_for(const CsvReader& csv, const std::vec
   return chosen;
 }
 
-/// Refuses a column whose name says another quantity, or microseconds where milliseconds are read.
+/// Refuses a column whose name says another quantity, or another unit than is read.
 void require_unit(const std::string& place, const std::string& column, const WideTableOptions& options) {
   for (const Quantity quantity : quantities_in({column})) {
     if (quantity == options.quantity) continue;
@@ -85,8 +86,11 @@ void require_unit(const std::string& place, const std::string& column, const Wid
                      std::string(title(options.quantity)) + "; say --quantity " + std::string(name(quantity)) +
                      ", or name the columns to read");
   }
-  if (!ends_with(column, "_us") || options.unit_ms != 1) return;
-  throw InputError(place + "seems to hold microseconds; say --unit us, or rename it");
+  constexpr std::array<const char*, 9> units = {"_us", "y_s", "_seconds", "_ns", "y_j", "_uj", "_kib", "_kb", "_bytes"};
+  const auto says = [&](const char* unit) { return ends_with(column, unit); };
+  if (options.unit_ms != 1 || std::none_of(units.begin(), units.end(), says)) return;
+  throw InputError(place + "seems to be in another unit than " + std::string(unit(options.quantity)) +
+                   "; say --unit us or s of times, or rename it");
 }
 
 /// The devices to read: those asked for, else every one of the table.

@@ -92,6 +92,7 @@ std::vector<Architecture> WideTableFile::known_architectures() const {
 
 void WideTableFile::write_pool(const fs::path& folder, const std::function<void(DeviceRuntime&)>& complete) const {
   make_folder(folder);
+  require_one_space(folder, space_);
   write_space_files(folder, space_, known_architectures());
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].usable == 0) continue;

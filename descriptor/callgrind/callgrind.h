@@ -43,9 +43,8 @@ std::string why_no_valgrind();
 /// Counts by valgrind's tool callgrind, all operators in one child process: cycles, instructions, cache-references,
 /// cache-misses, L1-dcache-loads, L1-dcache-load-misses (MAPLE-Edge §2.3). Cycles are an estimate, instructions + 10 ×
 /// first-level misses + 100 × last-level misses (KCachegrind's "cycle estimation"); the cache-references and
-/// cache-misses are those of the last level. Throws Error when valgrind is not installed (or was not when this was
-/// built), the child fails or takes too long, Interrupted when `go_on` says no, FormatError when a dump is missing or
-/// damaged.
+/// cache-misses are those of the last level. Throws Error when valgrind is missing (or was when this was built) or the
+/// child fails or takes too long, Interrupted when `go_on` says no, FormatError when a dump is missing or damaged.
 OperatorCounts count_by_callgrind(const CallgrindOptions& options);
 
 /// The child's side: runs each operator a few times to warm the simulated caches, then `runs` times for the dump that

@@ -17,8 +17,7 @@ namespace tenshot::descriptor {
 std::uint64_t quick_hash(const void* bytes, std::size_t count);
 
 /// Records of one file, each of which is read on its own: the weights of a network's layers, raw or as a kernel wants
-/// them. A file belongs to what its key stands for; its table and every record have a hash. The file is replaced as
-/// a whole and never changed in place: cutting it short would end a process that executes what it has mapped of it.
+/// them. A file belongs to what its key stands for; its table and every record have a hash. It is replaced as a whole.
 ///
 /// Layout, little-endian: 16 bytes of format, 64 of key, the number of records (8 bytes), for each record its offset,
 /// bytes and hash (8 bytes each), the hash of all that (8 bytes); the records, each at a multiple of 4,096.

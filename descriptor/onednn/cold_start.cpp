@@ -174,11 +174,7 @@ class Run {
                        std::to_string(image.size()));
     }
     auto* target = static_cast<float*>(memory_.at(plan_.network.input));
-    if (image.empty()) {
-      std::fill(target, target + count, 0.0F);
-    } else {
-      to_channels_last(shape, image.data(), target);
-    }
+    image.empty() ? std::fill(target, target + count, 0.0F) : to_channels_last(shape, image.data(), target);
   }
 
   /// While layer i is not ready, prepares it or the next layers that no core has begun. Returns how many.

@@ -163,11 +163,7 @@ void LayeredSpace::read_options(const json& layer, Layer& made) const {
     for (std::size_t i = 0; i < found->size(); ++i) {
       const json& entry = (*found)[i];
       const std::string entry_place = where + "[" + std::to_string(i) + "]";
-      if (entry.is_string()) {
-        add_set(entry.get<std::string>(), entry_place);
-      } else {
-        add(entry, entry_place);
-      }
+      entry.is_string() ? add_set(entry.get<std::string>(), entry_place) : add(entry, entry_place);
     }
   } else if (found != layer.end()) {
     throw FormatError(file_ + ": " + where + " is " + shown(*found) + ", expected a list, or a name of option_sets");

@@ -104,7 +104,8 @@ const Sampler& sampler_named(std::string_view name) {
   const auto found =
       std::find_if(samplers.begin(), samplers.end(), [&](const Sampler& sampler) { return sampler.name == name; });
   if (found != samplers.end()) return *found;
-  throw InputError("there is no sampler '" + std::string(name) + "'; there are: " + joined(sampler_names()));
+  throw InputError("there is no sampler '" + std::string(name) + "'; there are: information, " +
+                   joined(sampler_names()));
 }
 
 std::vector<std::size_t> with_clones(std::size_t size, int factor) {

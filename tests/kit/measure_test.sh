@@ -487,6 +487,14 @@ case_phone() {
   expect_lines 3 '^[123]$' "$kit/results/arch_02/times.txt"
   expect_lines 0 aggregated "$kit/results/arch_02/meta.txt"
   expect_lines 3 '^adb -s emulator-5554 push models/' "$work/calls"
+  new_kit # what a profiler writes on the phone; the phone that is recorded
+  measure 0 FAKE_PHONE="$work/phone" --adb emulator-5554 --command 'echo 1; : {model}' \
+    --profile-command 'echo layers >{profile}; echo {model}'
+  expect arch_01/profile.txt layers
+  rm -r "$kit/results/arch_02"
+  : >"$work/calls"
+  measure 0 FAKE_PHONE="$work/phone"
+  expect_lines 0 '^adb push' "$work/calls"
   new_kit # the command's own status comes back
   measure 1 FAKE_PHONE="$work/phone" --adb --command './no_such_tool {model}'
   expect_lines 1 '^custom ended with status 127: .*no_such_tool' "$kit/results/arch_01/failed.txt"
@@ -848,7 +856,8 @@ case_energy_counter() {
   zone=$work/board/sys/class/powercap/intel-rapl:0
   command='i=0; while [ $i -lt {runs} ]; do [ ! -f '$zone'/energy_uj ] || { read -r uj <'$zone'/energy_uj
     echo $(((uj + 3000) % 1000000)) >'$zone'/energy_uj; }; echo 10; i=$((i + 1)); done; : {model}'
-  measure 0 --command "$command" # before this user may read the sensor
+  # Before this user may read the sensor.
+  measure 0 --command "$command" --cold 1 --cold-command 'echo 41 # {model}' --profile-command 'echo layers # {model}'
   expect_lines 0 energy "$kit/results/arch_01/meta.txt"
   mkdir -p "$zone"
   echo package-0 >"$zone/name"
@@ -857,7 +866,8 @@ case_energy_counter() {
   measure 0 --command "$command"
   expect_printed "1 of 3 were measured before" # the operator
   expect quantities.txt "energy=RAPL: package-0"
-  expect arch_01/meta.txt energy_mj=3.000000
+  for line in energy_mj=3.000000 cold_ms=41.000000 profile=profile.txt; do expect arch_01/meta.txt $line; done
+  expect arch_01/profile.txt layers # which the second run was not asked for
   expect_lines 0 energy_mj "$kit/results/op_nor_conv_3x3_16/meta.txt"
   measure 0 --command "$command"
   expect_printed "3 of 3 were measured before"

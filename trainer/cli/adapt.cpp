@@ -70,9 +70,12 @@ void run_adapt(const OptionParser& options) {
   if (found) put_outcome({{"verdict", to_json(*found)}});
   if (found) tell_people(in_words(*found));
   for (const trainer::Remark& remark : predictor->explanation()) say(in_words(remark), {{"warns", remark.warns}});
-  const bool by_name = &predictor->space() == &nasbench::networks();
+  const nasbench::SearchSpace* decided = predictor->space().search_space();
   say_written(out, "predictor",
-              "tenshot predict --predictor " + shell_word(out) + (by_name ? " model.onnx" : " --out predictions.csv"));
+              "tenshot predict --predictor " + shell_word(out) +
+                  (decided == nullptr    ? " model.onnx"
+                   : decided->listable() ? " --out predictions.csv"
+                                         : " --archs candidates.csv --out predictions.csv"));
   if (found && options.has("strict") && found->trust == trainer::Trust::doubtful) {
     print_outcome();
     throw DoubtfulVerdict(out + ": the verdict is doubtful, and --strict does not accept that; see the warnings");

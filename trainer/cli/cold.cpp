@@ -166,6 +166,10 @@ void run_cold_predict(const OptionParser& options) {
     measured.push_back(descriptor::read_stages(file));
   }
   if (options.has("out")) files.writes("--out", options.get("out"));
+  if (options.has("out") &&
+      std::filesystem::absolute(options.get("out")).parent_path() == std::filesystem::absolute(from)) {
+    throw UsageError("--out lies in the folder of --stages, where predicted stages would count as measured ones");
+  }
   trainer::ColdPlanOptions plan;
   plan.preparing_cores = options.integer("preparing-cores", 0);
   const nasbench::Network network = nasbench::read_onnx(model);

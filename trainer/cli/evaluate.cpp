@@ -130,11 +130,7 @@ void run_evaluate(const OptionParser& options) {
   }
   const bool of_time = datasets::unit(joined.quantity) == "ms";
   say(of_time ? datasets::unit_doubt(ratios, "what was measured", "what is predicted") : "", {{"warns", true}});
-  if (options.has("json")) {
-    put_outcome(trainer::to_json(metrics, joined.quantity));
-  } else {
-    print(metrics, joined.quantity);
-  }
+  options.has("json") ? put_outcome(trainer::to_json(metrics, joined.quantity)) : print(metrics, joined.quantity);
 }
 
 }  // namespace tenshot::cli

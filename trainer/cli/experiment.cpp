@@ -24,11 +24,7 @@ void run_experiment(const OptionParser& options) {
   if (options.has("merge") && options.has("shard")) throw UsageError("--merge takes all shards: leave out --shard");
   const trainer::evaluation::ExperimentSpec spec = trainer::evaluation::read_spec(spec_file, options.has("quick"));
   FileRoles files("the spec", spec_file);
-  if (spec.data.is_table) {
-    files.reads("its table", spec.data.path);
-  } else {
-    files.reads_folder("its pool", spec.data.path);
-  }
+  spec.data.is_table ? files.reads("its table", spec.data.path) : files.reads_folder("its pool", spec.data.path);
   files.writes_experiment("--out", out);
   const bool merged = options.has("merge") || run_options.shard.count == 1;
   MadeFolders made;

@@ -47,7 +47,7 @@ void add_converted(const OptionParser& options) {
   if (!added.passed_over.empty()) {
     const std::size_t count = added.passed_over.size();
     say(from + ": " + std::to_string(count) + (count == 1 ? " file is" : " files are") +
-        " no converted models, such as " + added.passed_over.front() + "; left out");
+        " of no model of the kit, such as " + added.passed_over.front() + "; left out");
   }
   if (added.without > 0) {
     say(std::to_string(added.without) + " operators and chains of the kit were not converted and will not be measured");
@@ -112,8 +112,8 @@ std::optional<std::size_t> say_needed(const OptionParser& options, const trainer
     throw DoubtfulVerdict("the verdict is doubtful, and --strict does not accept that; see the warnings");
   }
   if (!needed) {
-    tell_people("up to " + std::to_string(trainer::most_planned) +
-                " further measurements are not expected to bring that to ±" + width);
+    tell_people("no further measurements, up to " + std::to_string(trainer::most_planned) +
+                ", are expected to bring that to ±" + width);
   } else if (*needed == 0) {
     tell_people("that is within ±" + width + ": no further measurement is needed");
   } else {
@@ -202,7 +202,9 @@ void run_plan(const OptionParser& options) {
   if (options.has("until")) {
     const auto needed = say_needed(options, *model, request.measured, request.candidates);
     if (needed == std::size_t{0}) return;
-    if (needed && !options.has("samples")) request.samples = *needed;
+    const std::size_t all = request.candidates.size(), done = request.measured.architectures.size();
+    const std::size_t most = all > done ? all - done : request.samples;  // of networks that are listed
+    if (!options.has("samples")) request.samples = needed.value_or(std::min(request.samples, most));
   }
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
   if (options.has("kit")) {  // first: what a kit refuses leaves no plan

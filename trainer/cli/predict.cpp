@@ -133,7 +133,9 @@ void leave_out_unusable(const OptionParser& options, const trainer::Predictor& p
 /// What `evaluate` has to be told to know the architectures of the table that was written.
 std::string naming_options(const OptionParser& options, const nasbench::NetworkSpace& space) {
   if (&space == &nasbench::nasbench201()) return "";
-  if (&space != &nasbench::networks()) return " --space " + std::string(space.name());
+  if (&space != &nasbench::networks()) {
+    return " --space " + (space.definition().empty() ? std::string(space.name()) : "FILE.json");
+  }
   if (options.has("networks")) return " --networks " + shell_word(options.get("networks"));
   const bool are_files = !options.rest().empty() && nasbench::is_network_file(options.rest().front());
   const std::string folder = are_files ? std::filesystem::path(options.rest().front()).parent_path().string() : "DIR";
@@ -174,9 +176,11 @@ void run_predict(const OptionParser& options) {
   if (!options.has("out")) return;
   const std::string out = options.get("out"), count = std::to_string(architectures.size());
   trainer::write_predictions(out, architectures, predictions, predictor->space(), predictor->quantity());
+  const std::string quantity(name(predictor->quantity()));
   say_written(out, count + " predictions",
               "compare them with measurements: tenshot evaluate --predictions " + shell_word(out) +
-                  " --measurements truth.csv" + naming_options(options, predictor->space()));
+                  " --measurements truth.csv" + naming_options(options, predictor->space()) +
+                  (quantity == "latency" ? "" : " --quantity " + quantity));
 }
 
 }  // namespace tenshot::cli

@@ -37,11 +37,8 @@ trainer::report::DeviceReportOptions report_options(const OptionParser& options)
 void run_report(const OptionParser& options) {
   const std::string what = options.required("what"), out = options.required("out");
   FileRoles files(options);
-  if (std::filesystem::is_directory(what)) {
-    files.reads_experiment("the experiment", what);
-  } else {
-    files.reads("the predictor", what);
-  }
+  std::filesystem::is_directory(what) ? files.reads_experiment("the experiment", what)
+                                      : files.reads("the predictor", what);
   files.makes("--out", out);
   trainer::report::DeviceReportOptions asked = report_options(options);
   asked.own = networks_of(options, asked.read);

@@ -129,7 +129,7 @@ Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, std::v
 datasets::Pool joined_identities(const datasets::Pool& identities, const datasets::Pool& own) {
   if (identities.space != own.space) {
     throw InputError("the pool is of space '" + std::string(own.space->name()) + "', the checkpoint of '" +
-                     std::string(identities.space->name()) + "'");
+                     std::string(identities.space->name()) + "', another one");
   }
   if (identities.quantity() != own.quantity()) {
     throw InputError("the pool holds " + column(own.quantity()) + ", the checkpoint " + column(identities.quantity()));
@@ -183,7 +183,7 @@ std::string runtime_named(const datasets::Pool& pool, const std::string& text) {
     if (!device.runtime.empty() && lower_case(device.runtime) == lower_case(text)) return device.runtime;
   }
   throw InputError("no device-runtime that this checkpoint knows has the runtime '" + excerpt(text) +
-                   "'; leave it out, or take one of " + joined(runtimes));
+                   "'; leave it out" + (runtimes.empty() ? "" : ", or take one of " + joined(runtimes)));
 }
 
 std::size_t device_named(const datasets::Pool& pool, const std::string& id) {

@@ -48,7 +48,7 @@ datasets::Pool rows_of(const datasets::Pool& pool, const datasets::RowRange& row
 
 bool is_member(const PoolStrategy& strategy, const datasets::DeviceRuntime& device,
                const datasets::DeviceRuntime& target) {
-  if (strategy.of == "same-runtime") return device.runtime == target.runtime;
+  if (strategy.of == "same-runtime") return !target.runtime.empty() && device.runtime == target.runtime;
   if (strategy.of == "other-runtimes") return device.runtime != target.runtime;
   return std::none_of(strategy.families.begin(), strategy.families.end(),  // there are none where `of` is "others"
                       [&](const auto& family) { return fits_any(device.id, family) && fits_any(target.id, family); });
@@ -58,6 +58,7 @@ bool is_member(const PoolStrategy& strategy, const datasets::DeviceRuntime& devi
 std::vector<std::vector<std::string>> pools_of(const PoolStrategy& strategy, const datasets::Pool& all,
                                                const datasets::DeviceRuntime& target) {
   std::vector<std::string> members;
+  for (const auto& family : strategy.families) matching(all, family, "device of a family");  // which refuses others
   for (const std::string& id : matching(all, strategy.devices, "pool device")) {
     if (id != target.id && is_member(strategy, *all.find(id), target)) members.push_back(id);
   }

@@ -1,5 +1,6 @@
 #include "trainer/evaluation/spec.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -222,12 +223,17 @@ ExperimentSpec spec_of(const JsonField& value, const std::filesystem::path& fold
   const JsonField pools = value.at("pools"), methods = value.at("methods");
   for (const JsonField& pool : pools.list()) spec.pools.push_back(pool_of(pool));
   require_distinct(pools, spec.pools);
-  for (const JsonField& sampler : value.at("samplers").list()) spec.samplers.push_back(sampler.one_of(plan_samplers()));
-  for (const JsonField& samples : value.at("samples").list()) {
-    spec.samples.push_back(static_cast<std::size_t>(samples.whole_number(0, most_rows)));
+  const auto add_new = [](const JsonField& field, auto& values, auto one) {
+    const bool is_new = std::find(values.begin(), values.end(), one) == values.end();
+    is_new ? values.push_back(one) : field.fail("a value that no entry before it has");
+  };
+  for (const JsonField& field : value.at("samplers").list())
+    add_new(field, spec.samplers, field.one_of(plan_samplers()));
+  for (const JsonField& field : value.at("samples").list()) {
+    add_new(field, spec.samples, static_cast<std::size_t>(field.whole_number(0, most_rows)));
   }
   if (const auto clones = value.find("clones")) {
-    for (const JsonField& factor : clones->list()) spec.clones.emplace_back(whole(factor, 1, 10'000));
+    for (const JsonField& factor : clones->list()) add_new(factor, spec.clones, whole(factor, 1, 10'000));
   } else {
     spec.clones.emplace_back();
   }

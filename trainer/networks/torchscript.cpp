@@ -125,11 +125,7 @@ std::string torchscript(const ExportedFormula& exported, const nasbench::Network
   const bool intervals = !exported.deviation.empty();
   define_values(module, exported);
   const nasbench::SearchSpace* decided = space.search_space();
-  if (decided != nullptr) {
-    define_parsing(module, *decided);
-  } else {
-    define_names(module, exported);
-  }
+  decided != nullptr ? define_parsing(module, *decided) : define_names(module, exported);
   if (intervals) define_intervals(module, exported);
   const bool refuses = intervals && decided == nullptr;  // those of a space are made of the same operators
   const std::string latency =

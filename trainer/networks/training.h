@@ -29,9 +29,9 @@ using EpochSamples = std::function<const TrainingSet&(int epoch)>;
 /// cosine (Loshchilov and Hutter, ICLR 2017, without restarts). Returns the mean loss of the last epoch.
 ///
 /// After every epoch the state is saved in control.state_file, where a later call with the same `fingerprint` (of data
-/// and options) finds it and goes on; another fingerprint's state is overwritten. The file of a finished training stays
-/// until the caller has its result safe. Every draw is a function of seed and epoch, so that the result has the same
-/// bytes however often it was interrupted. Throws Interrupted when control.on_epoch said stop.
+/// and options) finds it and goes on; another fingerprint's state is overwritten. Every draw is a function of seed and
+/// epoch, so that the result has the same bytes however often it was interrupted. Throws Interrupted when
+/// control.on_epoch said stop.
 double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOptions& options,
            const std::string& fingerprint, const TrainingControl& control);
 

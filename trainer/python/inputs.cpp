@@ -55,6 +55,7 @@ std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings
 Strings strings_of(const pybind11::iterable& architectures) {
   namespace py = pybind11;
   py::object values = architectures;
+  if (py::isinstance<py::str>(values)) return {values.cast<std::string>()};
   if (py::hasattr(values, "columns")) {
     const char* column = values.contains("architecture") ? "architecture" : "network";
     values = values.contains(column) ? py::object(values[column]) : py::object(values.attr("index"));

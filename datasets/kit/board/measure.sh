@@ -14,7 +14,7 @@ Measures the models of this folder and writes results/. Run it again to go on af
   ./measure.sh [options]
 
   --backend NAME      trtexec, onnxruntime or custom; the first that is there unless said
-  --precision NAME    fp32, fp16 or int8 (fp16 and int8: trtexec and custom); models.tsv says it unless given here
+  --precision NAME    fp32, fp16 or int8 (fp16 and int8: trtexec and custom); fp32 unless said
   --calibration FILE  calibration cache for trtexec and int8; without one trtexec takes ranges of its own
   --command TEMPLATE  for custom: a shell command, run in this folder, that runs the model {model} {runs} times and
                       prints milliseconds, one a line (other lines are only kept in the log); in it {stem} is {model}
@@ -116,7 +116,6 @@ done
 [ -z "$cold_command" ] || [ -n "$cold_starts" ] || wrong "--cold-command goes with --cold N"
 case $calibration in '' | /*) ;; *) calibration=$PWD/$calibration ;; esac
 case $node_modules in '' | /*) ;; *) node_modules=$PWD/$node_modules ;; esac
-case $phone in *[!A-Za-z0-9._:-]*) wrong "--adb $phone is no serial number of adb devices" ;; '' | any) ;; *) serial="-s $phone" ;; esac
 [ -z "$calibration" ] || [ -f "$calibration" ] || wrong "--calibration $calibration is not a file"
 
 # From here on every path is relative to the kit's folder, so that no character of its own path can do harm.
@@ -185,6 +184,7 @@ if [ "$backend" = custom ] && [ -z "$command" ]; then
   command=$(recorded command)
   : "${times_pattern:=$(recorded times)}" "${phone:=$(recorded adb)}"
 fi
+case $phone in *[!A-Za-z0-9._:-]*) wrong "--adb $phone is no serial number of adb devices" ;; '' | any) ;; *) serial="-s $phone" ;; esac
 : "${precision:=$(recorded precision)}" "${precision:=$(setting precision)}" "${precision:=fp32}"
 TENSHOT_NODE_MODULES=$node_modules TENSHOT_OPTIMIZATION=$optimization
 export TENSHOT_NODE_MODULES TENSHOT_OPTIMIZATION
@@ -541,6 +541,9 @@ measure_all() { # what is not done; sets failures and failed
         [ -z "$memory_mib" ] || echo "memory_mib=$memory_mib"
         [ -z "$cold_lines" ] || printf '%s\n' "$cold_lines"
         [ -z "$profile_line" ] || echo "$profile_line"
+        # What an earlier run measured with an option that this one lacks.
+        [ -n "$cold_starts" ] || grep -E '^(cold|load_ms|prepare_ms|first_ms|build_ms)' "results/$id/meta.txt" 2>/dev/null
+        [ $profile = yes ] || { grep '^profile=' "results/$id/meta.txt" 2>/dev/null && cp "results/$id"/profile.* "$out/"; }
       } | save "$out/meta.txt" || exit 1
       rm -f "$out"/*.part
       rm -rf "results/$id"

@@ -13,11 +13,13 @@ has_profile() { # ID: or none is to be had
   [ -n "$profile_missing" ] || ! grep -q "^$1	architecture	" "$list" || grep -q '^profile=' "results/$1/meta.txt"
 }
 profiled_command() { # sets what the command printed, or wrote to {profile}
-  hot_command=$command
-  command=$(printf '%s' "$profile_command" | sed "s|{profile}|$out/written.part|g")
-  [ -z "$phone" ] || push_model
+  hot_command=$command written=$out/written.part
+  [ -z "$phone" ] || { push_model; written=written.part; on_phone "rm -f $remote/$written"; }
+  command=$(printf '%s' "$profile_command" | sed "s|{profile}|$written|g")
   # Tools print their tables on either stream.
-  if [ -n "$phone" ]; then run_command $profile_runs "$out/said.part" && tr -d '\r' <"$out/said.part" >"$out/profile.part"
+  if [ -n "$phone" ]; then
+    run_command $profile_runs "$out/said.part" && tr -d '\r' <"$out/said.part" >"$out/profile.part" &&
+      on_phone "cat $remote/$written 2>/dev/null; rm -f $remote/$written" | tr -d '\r' >"$out/written.part"
   else run sh -c "exec 2>&1
     $(filled_command $profile_runs "$file")" >"$out/profile.part"
   fi

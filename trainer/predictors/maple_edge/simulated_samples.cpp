@@ -198,11 +198,8 @@ DeviceInputs EncoderSamples::inputs_of(const PoolDevice& device, Rng& rng) const
 
 void EncoderSamples::fill(Rng& rng) {
   while (set_.rows() < options_.rows) {
-    if (!pool_.empty() && rng.uniform() < options_.pool_share) {
-      add_of_pool(rng, rows_of_device);
-    } else {
-      add_made_up(rng, rows_of_device);
-    }
+    !pool_.empty() && rng.uniform() < options_.pool_share ? add_of_pool(rng, rows_of_device)
+                                                          : add_made_up(rng, rows_of_device);
   }
 }
 

@@ -79,7 +79,7 @@ Places widen(FeatureMap& map, CostLibrary& library, const FeatureMap& other) {
   }
   std::set_difference(other.unusual.begin(), other.unusual.end(), map.unusual.begin(), map.unusual.end(),
                       std::back_inserter(unmeasured));
-  library.unmeasured.resize(library.devices());
+  if (map.options.empty()) library.unmeasured.resize(library.devices());  // in a space all have the same operators
   for (auto& names : library.unmeasured) names.insert(names.end(), unmeasured.begin(), unmeasured.end());
   map.unusual.insert(other.unusual.begin(), other.unusual.end());
   if (!library.places.compared()) return places;

@@ -73,6 +73,8 @@ def plan(checkpoint=None, samples=10, sampler="information", candidates=None, me
     already; `fleet` and `runtime` are those of adapt(): of devices with that runtime more is known of what tells them apart.
     `profile`: operators inside the measured networks will be timed too (measure.sh
     --profile). Raises InputError, FileError, FormatError."""
+    if candidates is not None:
+        candidates = list(dict.fromkeys(map(_os.fspath, _texts(candidates))))  # a population of a search repeats
     return native.plan(checkpoint, samples, sampler, candidates, _measured(measured, quantity), seed, quantity, fleet, profile,
                        runtime)
 
@@ -93,10 +95,12 @@ A search space (`tenshot.space/1`) from torch modules; help(tenshot.modules.spac
 
 
 def _texts(architectures):
-    """Of a DataFrame its column `architecture` or `network`, else its index; anything else as it is."""
+    """Of a DataFrame its column `architecture` or `network`, else its index; of an array of one column that; of one text a list."""
     columns = getattr(architectures, "columns", None)
+    if isinstance(architectures, str):
+        return [architectures]
     if columns is None:
-        return architectures
+        return architectures.ravel() if getattr(architectures, "ndim", 1) == 2 else architectures
     column = next((name for name in ("architecture", "network") if name in columns), None)
     return architectures.index if column is None else architectures[column]
 
@@ -199,11 +203,11 @@ class LatencyRegressor:
 
     def predict(self, X):
         """What X are predicted to take, an array of shape [N]."""
-        return self.predictor_.predict(X)
+        return self.predictor_.predict(_texts(X))
 
     def predict_interval(self, X, confidence=0.9):
         """The same with bounds: three arrays of shape [N]."""
-        return self.predictor_.predict_interval(X, confidence)
+        return self.predictor_.predict_interval(_texts(X), confidence)
 
     def score(self, X, y):
         """The share of predictions within ±10 % of y."""

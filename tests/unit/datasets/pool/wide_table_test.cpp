@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTable{"architecture\ta\n", {}, {}, "columns are separated by tabs"},
         BadTable{
             "architecture,energy_mj\n", {}, {}, "'energy_mj' is of energy, asked for latency; say --quantity energy"},
-        BadTable{"architecture,board_us\n", {}, {}, "'board_us' seems to hold microseconds; say --unit us"},
+        BadTable{"architecture,board_us\n", {}, {}, "'board_us' seems to be in another unit than ms"},
         BadTable{"architecture,a,b,a\n", {}, {}, "column 'a' twice"},
         BadTable{"architecture,a,../evil\n", {}, {}, "column '../evil' cannot name a device-runtime"},
         BadTable{"architecture,Titan RTX\n", {}, {}, "column 'Titan RTX' cannot name"},
