@@ -134,6 +134,18 @@ TEST_F(KnowledgeProgram, Devices_ListsWhatIsKnownAndHowWell) {
   expect_refused(installed("devices toaster"), 1, "none of the 6 device-runtimes has 'toaster'");
 }
 
+TEST_F(KnowledgeProgram, Grows_InASpaceOfDecisions) {
+  write(path("ours.json"), R"({"format": "tenshot.sources/1", "sources": [
+    {"name": "ours", "url": "here", "licence": "BSD-3-Clause", "devices": ["*"]}]})");
+  const std::string train = "tenshot train --pool " + quoted(fs::path(TENSHOT_SOURCE_DIR) / "datasets/data/fbnet");
+  expect_fine(run(train + " --without 'opencv*' --knowledge " + q("ours.json") + " --out " + q("known.tenshot")));
+  expect_fine(run(train + " --without 'libtorch*' --from " + q("known.tenshot") + " --out " + q("grown.tenshot")));
+  const Outcome devices = run("tenshot devices --checkpoint " + q("grown.tenshot"));
+  expect_fine(devices);
+  EXPECT_NE(devices.out.find("opencv-dnn"), std::string::npos) << devices.out;
+  expect_fine(run("tenshot plan --checkpoint " + q("grown.tenshot") + " --samples 2 --out " + q("two.csv")));
+}
+
 TEST_F(KnowledgeProgram, PredictDevice_NeedsNoMeasurement) {
   const Outcome network = installed("predict --device slow net4 --networks " + q("operators.csv"));
   expect_fine(network);

@@ -148,6 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
     Table, BadTables,
     ::testing::Values(
         BadTable{"", {}, {}, "is empty"},
+        BadTable{"architecture,latency_s\n" + text_of(0) + ",1\n", {}, {}, "'latency_s' seems to be in another unit"},
         BadTable{"arch,a\nx,1\n", {}, {}, "no column 'architecture'; found 'arch', 'a'"},
         BadTable{"architecture,index\n", {}, {}, "no column of latencies"},
         BadTable{"architecture;a\n", {}, {}, "columns are separated by ';'; save the table with commas"},

@@ -63,6 +63,8 @@ TEST_F(Experiments, PoolsFollowTheirStrategy) {
   const std::string families = R"({"name": "p", "of": "other-families", "families": [["s*", "wide"]]})";
   EXPECT_EQ(members(families, "slow"), Ids{"fast"});
   EXPECT_EQ(members(families, "fast"), (Ids{"slow", "wide"}));
+  const std::string unknown = R"({"name": "p", "of": "other-families", "families": [["s*", "Wide"]]})";
+  EXPECT_THROW(members(unknown, "slow"), InputError) << "which would leave the family in the pool";
   EXPECT_EQ(load_experiment(spec(R"({"pools": ["same-runtime"]})")).notes, Ids{"wide has no pool 'same-runtime'"});
 }
 
