@@ -86,7 +86,7 @@ void require_unit(const std::string& place, const std::string& column, const Wid
                      std::string(title(options.quantity)) + "; say --quantity " + std::string(name(quantity)) +
                      ", or name the columns to read");
   }
-  constexpr std::array<const char*, 9> units = {"_us", "y_s", "_seconds", "_ns", "y_j", "_uj", "_kib", "_kb", "_bytes"};
+  constexpr std::array<const char*, 7> units = {"_us", "_ns", "_uj", "_kib", "_seconds", "latency_s", "energy_j"};
   const auto says = [&](const char* unit) { return ends_with(column, unit); };
   if (options.unit_ms != 1 || std::none_of(units.begin(), units.end(), says)) return;
   throw InputError(place + "seems to be in another unit than " + std::string(unit(options.quantity)) +

@@ -141,10 +141,10 @@ Shapes in_blocks(const Operation& op) {
 Shapes in_batches(const Operation& op) {
   const std::optional<Numbers> blocks = op.few_numbers(1), margins = op.few_numbers(2);
   Shape shape = op.file_shape();
-  if (!blocks || !margins || blocks->size() >= shape.size() || margins->size() != 2 * blocks->size())
-    return std::nullopt;
+  const bool are_known = blocks && margins && blocks->size() <= 2 && margins->size() == 2 * blocks->size();
+  if (!are_known || shape.size() != 4) return std::nullopt;
   for (std::size_t i = 0; i < blocks->size(); ++i) {
-    const std::int64_t block = std::clamp<std::int64_t>((*blocks)[i], 1, 1 << 20);
+    const std::int64_t block = std::clamp<std::int64_t>((*blocks)[i], 1, 1 << 10);
     const std::int64_t margin = (*margins)[2 * i] + (*margins)[2 * i + 1];
     const bool to_batch = op.code() == code::space_to_batch;
     shape[0] = to_batch ? shape[0] * block : shape[0] / block;
