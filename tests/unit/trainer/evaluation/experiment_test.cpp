@@ -72,6 +72,7 @@ TEST_F(Experiments, AxesThatAMethodDoesNotHaveAreNotRepeated) {
   const Experiment g = load_experiment(spec(R"({"clones": [1, 7], "samples": [5, 10], "trials": 1, "targets": ["slow"],
       "methods": ["flops", "maple", {"name": "all", "predictor": "forest", "samples": "all"}]})"));
   EXPECT_EQ(g.cells.size(), 2u + 4u + 1u);
+  EXPECT_THROW(spec(R"({"samples": [5, 5]})"), FormatError) << "its trials would count twice";
 }
 
 TEST_F(Experiments, EveryMethodOfATrialHasTheSameSamples) {
