@@ -38,7 +38,7 @@ std::string Finding::message() const {
   } else {
     text.append("'").append(value).append("' ").append(words_of(problem).says);
     const bool has_comma = problem == Problem::not_a_number && value.find(',') != std::string::npos;
-    text += has_comma ? ": decimals stand behind a point" : "";
+    text += has_comma ? ": decimals are written with a point" : "";
   }
   return text + "; left out";
 }

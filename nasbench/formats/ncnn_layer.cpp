@@ -180,11 +180,7 @@ NetworkNode LayerReader::node(OperatorKind kind, Shape output, std::string funct
   node.operation.kind = kind;
   node.operation.name = std::move(function);
   for (const Blob& blob : inputs_) {
-    if (blob.constant) {
-      node.operation.constants.push_back(blob.shape);
-    } else {
-      node.inputs.push_back(blob.source);
-    }
+    blob.constant ? node.operation.constants.push_back(blob.shape) : node.inputs.push_back(blob.source);
   }
   if (!node.inputs.empty()) node.operation.type = builder_.type(node.inputs.front()).type;
   node.outputs = {{std::move(output), node.operation.type}};

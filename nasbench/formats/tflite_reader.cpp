@@ -144,7 +144,7 @@ class TfliteReader {
     }
     for (std::size_t i = 0; i < shape.size(); ++i) {
       if (is_open(from, i)) {
-        const bool is_batch = i == 0 && (shape.size() > 1 || file_.inputs.size() > 1);  // else a length: of sound
+        const bool is_batch = i == 0 && (shape.size() > 1 || file_.inputs.size() > 1);  // a lone one is a length
         if (given == nullptr && !is_batch) {
           throw InputError("input '" + from.name + "', dimension " + std::to_string(i) +
                            " is open; give the input's shape in the order of the file, as in --shape " + from.name +
@@ -165,7 +165,7 @@ class TfliteReader {
   std::string example_of(const TfliteTensor& input) const {
     Shape open;  // channels in front, as an example has them
     for (std::size_t i = 0; i < input.shape.size(); ++i) open.push_back(is_open(input, i) ? 0 : input.shape[i]);
-    if (open.size() == 1) return "16000";
+    if (open.size() == 1) return "16000";  // a second of sound
     if (open.size() != 4) return example_shape(open, options_.batch);
     constexpr std::int64_t pixels = 224, channels = 3;
     const Shape usual = {options_.batch, pixels, pixels, channels};

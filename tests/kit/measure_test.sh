@@ -645,7 +645,7 @@ case_clock_levels() {
   new_kit
   for id in arch_03 arch_04 arch_05 arch_06; do add_model $id; done
   slow="case {model} in *arch_0[45]*) echo 755200 >'$cpu/scaling_cur_freq' ;; esac; echo 2"
-  measure 0 --command "$slow"
+  measure 0 --command "$slow" --cold 1 --cold-command 'echo 41 # {model}'
   expect_printed "7 of 7 measured"
   expect_printed "WARNING: most models ran at the clock 1510400, and these did not: arch_04 (1510400 to 755200)," # 4 before it, 2 after
   expect_printed "arch_05 (755200, 50 % lower), arch_06 (755200, 50 % lower). Adapting leaves them out"
@@ -658,6 +658,8 @@ case_clock_levels() {
   measure 0 --command "echo 2 # {model}"
   expect_printed "4 of 7 were measured before"
   for id in arch_04 arch_05 arch_06; do expect $id/meta.txt clocks_before=1510400; done
+  expect_lines 0 cold_ms "$kit/results/arch_05/meta.txt" # that one was of the other clock
+  expect arch_03/meta.txt cold_ms=41.000000
   ! grep -q 'WARNING: most' "$work/printed" || fail "nothing is at another clock:"
   new_kit # clocks that follow the load have no level
   for id in arch_03 arch_04; do add_model $id; done

@@ -76,10 +76,7 @@ void run_adapt(const OptionParser& options) {
                   (decided == nullptr    ? " model.onnx"
                    : decided->listable() ? " --out predictions.csv"
                                          : " --archs candidates.csv --out predictions.csv"));
-  if (found && options.has("strict") && found->trust == trainer::Trust::doubtful) {
-    print_outcome();
-    throw DoubtfulVerdict(out + ": the verdict is doubtful, and --strict does not accept that; see the warnings");
-  }
+  if (found) refuse_doubtful(options, *found, out);
 }
 
 }  // namespace tenshot::cli

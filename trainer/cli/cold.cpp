@@ -166,8 +166,9 @@ void run_cold_predict(const OptionParser& options) {
     measured.push_back(descriptor::read_stages(file));
   }
   if (options.has("out")) files.writes("--out", options.get("out"));
-  if (options.has("out") &&
-      std::filesystem::absolute(options.get("out")).parent_path() == std::filesystem::absolute(from)) {
+  std::error_code unknown;
+  const auto folder = std::filesystem::absolute(options.has("out") ? options.get("out") : from).parent_path();
+  if (options.has("out") && std::filesystem::equivalent(folder, from, unknown)) {
     throw UsageError("--out lies in the folder of --stages, where predicted stages would count as measured ones");
   }
   trainer::ColdPlanOptions plan;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "datasets/kit/conditions.h"
 #include "datasets/kit/kit_profiles.h"
@@ -30,11 +31,12 @@ void add_what_is_there(const std::string& out, datasets::DeviceRuntime& device, 
     throw InputError(earlier.string() + ": is of the space " + std::string(there.space->name()) +
                      ", and what is imported of " + std::string(space.name()) + "; give another --out or --id");
   }
-  datasets::MeasuringConditions both = datasets::conditions_of(there.device);
-  datasets::add_conditions(both, datasets::conditions_of(device));
-  for (const auto& [what, values] : both) {
-    if (values.find("; ") == std::string::npos || (what != "runtime" && what != "power mode")) continue;
-    say(device.id + ": its " + what + " is not always the same (" + values + "): is it another one, for --id?",
+  const datasets::MeasuringConditions then = datasets::conditions_of(there.device);
+  std::map<std::string, std::string> was(then.begin(), then.end());
+  for (const auto& [what, now] : datasets::conditions_of(device)) {
+    if ((what != "runtime" && what != "power mode") || was[what].empty() || was[what] == now) continue;
+    say(device.id + ": its " + what + " was '" + was[what] + "' and is '" + now +
+            "'; give another setting another --id",
         {{"warns", true}});
   }
   say(datasets::add_earlier(device, there.device));

@@ -107,10 +107,7 @@ std::optional<std::size_t> say_needed(const OptionParser& options, const trainer
   for (const trainer::Remark& remark : predictor->explanation()) {
     if (remark.warns) say(in_words(remark), {{"warns", true}});
   }
-  if (options.has("strict") && now->trust == trainer::Trust::doubtful) {
-    print_outcome();
-    throw DoubtfulVerdict("the verdict is doubtful, and --strict does not accept that; see the warnings");
-  }
+  refuse_doubtful(options, *now, joined(options.all("measurements")));
   if (!needed) {
     tell_people("no further measurements, up to " + std::to_string(trainer::most_planned) +
                 ", are expected to bring that to ±" + width);

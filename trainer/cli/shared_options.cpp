@@ -81,6 +81,12 @@ std::vector<nasbench::Architecture> usable_architectures(const std::string& file
   return std::move(list.architectures);
 }
 
+void refuse_doubtful(const OptionParser& options, const trainer::Verdict& verdict, const std::string& what) {
+  if (!options.has("strict") || verdict.trust != trainer::Trust::doubtful) return;
+  print_outcome();
+  throw DoubtfulVerdict(what + ": the verdict is doubtful, and --strict does not accept that; see the warnings");
+}
+
 std::string whole_numbers(datasets::Quantity quantity) {
   if (quantity == datasets::Quantity::latency) return "latencies are whole milliseconds";
   return column(quantity) + " is always whole " + std::string(unit(quantity));

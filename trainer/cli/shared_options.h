@@ -15,6 +15,7 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/core/shipped.h"
+#include "trainer/predictors/verdict.h"
 
 namespace tenshot::cli {
 
@@ -52,6 +53,9 @@ datasets::JoinedSources read_measurements(const OptionParser& options, const std
 
 /// "latencies are whole milliseconds".
 std::string whole_numbers(datasets::Quantity quantity);
+
+/// Throws DoubtfulVerdict where --strict is given and the verdict is doubtful; what the verb found is printed before.
+void refuse_doubtful(const OptionParser& options, const trainer::Verdict& verdict, const std::string& what);
 
 /// What --measurements, --descriptor (a device file, or the folder it is in) and --runtime say of a device of which
 /// `quantity` is measured. Throws FileError, FormatError; InputError on a device of another space than the model's, and

@@ -229,9 +229,8 @@ ExperimentSpec spec_of(const JsonField& value, const std::filesystem::path& fold
   };
   for (const JsonField& field : value.at("samplers").list())
     add_new(field, spec.samplers, field.one_of(plan_samplers()));
-  for (const JsonField& field : value.at("samples").list()) {
+  for (const JsonField& field : value.at("samples").list())
     add_new(field, spec.samples, static_cast<std::size_t>(field.whole_number(0, most_rows)));
-  }
   if (const auto clones = value.find("clones")) {
     for (const JsonField& factor : clones->list()) add_new(factor, spec.clones, whole(factor, 1, 10'000));
   } else {

@@ -455,10 +455,8 @@ is_measured() { # ID HASH: with times that are whole
   [ "$its_hash" = "$2" ] && [ -s "results/$1/$its_times" ] || return 1
   case $its_times in *.json) case $(tail -c 2 "results/$1/$its_times") in *']' | *'}') ;; *) return 1 ;; esac ;; esac
 }
-is_done() {
-  is_measured "$1" "$2" && is_steady "$1" && is_at_level "$1" && is_settled "$1" &&
-    has_energy "$1" && has_profile "$1" && has_cold "$1"
-}
+is_undisturbed() { is_measured "$1" "$2" && is_steady "$1" && is_at_level "$1" && is_settled "$1"; }
+is_done() { is_undisturbed "$1" "$2" && has_energy "$1" && has_profile "$1" && has_cold "$1"; }
 count_done() { # what is measured, steady as the sentinel says, and at the clock $clock_level where there is one
   done_count=0 level=''
   [ ! -f results/sentinel.txt ] || level=$(sentinel_level)
@@ -505,6 +503,9 @@ is_same_failure() {
   last_failure=$failure
   [ -n "$failure" ] && [ $same_failures -ge 3 ]
 }
+told_or_kept() { # TEXT PATTERN: what this run measured of a model, else what an earlier one did, undisturbed
+  if [ -n "$1" ]; then printf '%s\n' "$1"; elif [ -n "$earlier" ]; then grep -E "^($2)" "$earlier/meta.txt"; fi
+}
 measure_all() { # what is not done; sets failures and failed
   number=0 todo=$((total - done_count)) attempts=0 failures='' failed=0 started=$(date +%s)
   exec 3<"$list"
@@ -517,6 +518,8 @@ measure_all() { # what is not done; sets failures and failed
     # An earlier result of this model stays until there is a new one.
     rm -rf "$out"
     is_measured "$id" "$hash" || rm -rf "results/$id"
+    earlier=''
+    if is_undisturbed "$id" "$hash"; then earlier=results/$id; fi
     if ! mkdir "$out" || ! : >"$log"; then die "Cannot write $out in $PWD"; fi
     [ -z "$sentinel_every" ] || [ -n "$batch" ] || await_speed
     printf '%d of %d %s … ' $number "$total" "$id"
@@ -537,13 +540,11 @@ measure_all() { # what is not done; sets failures and failed
         if [ $runner = trtexec ]; then printf 'warmup=0\nwarmup_ms=%s\n' $warmup_ms; else echo "warmup=$warmup"; fi
         [ $aggregated = no ] || echo aggregated=yes
         [ "$counted" != yes ] || printf 'short_runs=%s\nlong_runs=%s\n' "$short_runs" "$long_runs"
-        [ -z "$energy_line" ] || echo "$energy_line"
-        [ -z "$memory_mib" ] || echo "memory_mib=$memory_mib"
-        [ -z "$cold_lines" ] || printf '%s\n' "$cold_lines"
-        [ -z "$profile_line" ] || echo "$profile_line"
-        # What an earlier run measured with an option that this one lacks.
-        [ -n "$cold_starts" ] || grep -E '^(cold|load_ms|prepare_ms|first_ms|build_ms)' "results/$id/meta.txt" 2>/dev/null
-        [ $profile = yes ] || { grep '^profile=' "results/$id/meta.txt" 2>/dev/null && cp "results/$id"/profile.* "$out/"; }
+        told_or_kept "$energy_line" energy
+        told_or_kept "${memory_mib:+memory_mib=$memory_mib}" memory_mib
+        told_or_kept "$cold_lines" 'cold|load_ms|prepare_ms|first_ms|build_ms'
+        told_or_kept "$profile_line" profile=
+        [ -n "$profile_line" ] || [ -z "$earlier" ] || cp "$earlier"/profile.* "$out/" 2>/dev/null
       } | save "$out/meta.txt" || exit 1
       rm -f "$out"/*.part
       rm -rf "results/$id"

@@ -95,7 +95,8 @@ A search space (`tenshot.space/1`) from torch modules; help(tenshot.modules.spac
 
 
 def _texts(architectures):
-    """Of a DataFrame its column `architecture` or `network`, else its index; of an array of one column that; of one text a list."""
+    """What names architectures: the column `architecture` or `network` of a DataFrame, else its index; the values of an
+    array of two dimensions; a list of one text; anything else as it is."""
     columns = getattr(architectures, "columns", None)
     if isinstance(architectures, str):
         return [architectures]

@@ -41,7 +41,7 @@ TEST(Benchncnn, Lines_BecomeTheMeansOfADevice) {
   EXPECT_EQ(findings.first()[0].message(), "bench.txt:6: 'bench_unknown' is no architecture of this space; left out");
   EXPECT_EQ(findings.first()[1].message(), "bench.txt:7: 'bench_squeeze' stood in an earlier row; left out");
   EXPECT_EQ(findings.first()[2].message(),
-            "bench.txt:8: '1,2,3' is not a number: decimals stand behind a point; left out");
+            "bench.txt:8: '1,2,3' is not a number: decimals are written with a point; left out");
 }
 
 TEST(Benchncnn, BlanksInsideNumbers_AreReadWhereTheMeanHasNoneElseNamed) {
@@ -62,7 +62,7 @@ TEST(Benchncnn, BlanksInsideNumbers_AreReadWhereTheMeanHasNoneElseNamed) {
   ASSERT_EQ(findings.total(), 3U);
   EXPECT_EQ(findings.first()[0].message(), "bench.txt:2: '12 .50' is not a number; left out");
   EXPECT_EQ(findings.first()[1].message(),
-            "bench.txt:3: '1 250,50' is not a number: decimals stand behind a point; left out");
+            "bench.txt:3: '1 250,50' is not a number: decimals are written with a point; left out");
   EXPECT_EQ(findings.first()[2].message().rfind("bench.txt:5: ", 0), 0U) << findings.first()[2].message();
 }
 

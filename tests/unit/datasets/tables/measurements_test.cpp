@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadEntry{"A,12 ms", Problem::not_a_number, "column latency_ms: '12 ms' is not a number"},
                       BadEntry{"A,0x10", Problem::not_a_number, "column latency_ms: '0x10' is not a number"},
                       BadEntry{"A,\"1,5\"", Problem::not_a_number,
-                               "column latency_ms: '1,5' is not a number: decimals stand behind a point"},
+                               "column latency_ms: '1,5' is not a number: decimals are written with a point"},
                       BadEntry{std::string("A,\0", 3), Problem::not_a_number,
                                "column latency_ms: '?' is not a number"}));
 
