@@ -295,7 +295,11 @@ TEST(KitOfACommand, TakesConvertedModelsAndAToolsAverages) {
   ASSERT_EQ(adapted.exit_code, 0) << adapted.err;
   EXPECT_NE(adapted.err.find("4 as an average or median that the tool printed, so without a spread"), std::string::npos)
       << adapted.err;
-  ASSERT_EQ(run("tenshot dataset import --kit " + path("kit") + " --id phone --out " + path("pool")).exit_code, 0);
+  const std::string import = "tenshot dataset import --kit " + path("kit") + " --id phone --out " + path("pool");
+  ASSERT_EQ(run(import).exit_code, 0);
+  EXPECT_EQ(run(import).err.find("another --id"), std::string::npos) << "the command has a ';', and is the same";
+  ASSERT_EQ(run("sed -i 's/^command=/command=nice /' " + path("kit/results/kit.txt")).exit_code, 0);
+  EXPECT_NE(run(import).err.find("give another setting another --id"), std::string::npos);
   const nlohmann::json device = nlohmann::json::parse(slurp(folder.path() / "pool" / "phone" / "device.json"));
   EXPECT_EQ(device.at("environment").at("aggregated").at("measurements"), 4);
   const Outcome info = run("tenshot info " + path("kit"));
