@@ -196,7 +196,7 @@ TEST_F(OwnNetworks, KitOfTen_OnOnnxRuntime_PredictsAModelThatNobodyMeasured) {
   if (installed.exit_code == 77) GTEST_SKIP() << installed.err;
   expect_fine(installed);
   expect_fine(run("tenshot plan --checkpoint " + q("networks.tenshot") + " --samples 10 --networks " + q("models") +
-                  " --runs 5 --out " + q("ten.csv") + " --kit " + q("kit")));
+                  " --runs 20 --out " + q("ten.csv") + " --kit " + q("kit")));
   expect_fine(run(q("kit/measure.sh") +
                   " --backend onnxruntime --optimization basic --no-perf --profile --node-modules " +
                   quoted(home / "node_modules")));
