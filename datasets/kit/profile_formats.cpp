@@ -80,12 +80,12 @@ std::vector<LayerTime> of_onnxruntime(const json& events, const std::string& fil
     const json& event = events[i];
     if (!event.is_object() || text_of(event, "cat") != "Node") continue;
     std::string name = text_of(event, "name");
-    if (name.size() == kernel_suffix.size() || !ends_with(name, kernel_suffix)) continue;  // fences
+    if (!ends_with(name, kernel_suffix)) continue;  // fences
     name.resize(name.size() - kernel_suffix.size());
     const json described = event.value("args", json::object());
     constexpr double ms_per_us = 1e-3;
-    runs.add(name + "\n" + text_of(described, "node_index"), name, text_of(described, "op_name"),
-             ms_of(event, "dur", file + ": event " + std::to_string(i + 1), ms_per_us));
+    runs.add(name + "\n" + text_of(described, "node_index") + text_of(described, "graph_index"), name,
+             text_of(described, "op_name"), ms_of(event, "dur", file + ": event " + std::to_string(i + 1), ms_per_us));
   }
   return runs.layers(true);
 }
@@ -123,7 +123,7 @@ void leave_out_delegates(std::vector<LayerTime>& layers) {
 std::vector<LayerTime> of_benchmark_model(std::string_view text, const std::string& file) {
   std::vector<LayerTime> layers;
   std::size_t number = 0, average = 0, calls = 0, name = 0, before = 0;
-  bool inside = false, subgraph = false, delegate = false;
+  bool inside = false, subgraph = false, delegate = false, is_csv = false;
   for (const std::string_view line : lines_of(text)) {
     ++number;
     const std::string row(trimmed(line));
@@ -141,20 +141,26 @@ std::vector<LayerTime> of_benchmark_model(std::string_view text, const std::stri
       if (row != std::string(executed) + std::to_string(rows))
         throw FormatError(file + ": has " + std::to_string(rows) + " rows, and says '" + excerpt(row) + "'; it is cut");
     }
-    inside = inside && row.rfind("===", 0) != 0 && !begins_with(row, executed);
+    inside = inside && !begins_with(row, "===") && !begins_with(row, "Timings (") && !begins_with(row, executed);
     if (!inside) continue;
-    const std::vector<std::string> fields = fields_of(row, '\t');
-    if (begins_with(row, "[node type]")) {
-      average = column_of(fields, "[avg ms]");
-      calls = column_of(fields, "[times called]");
-      name = column_of(fields, "[Name]");
+    const bool begins_csv = begins_with(row, "node type,");  // --profiling_output_csv_file
+    is_csv = is_csv || begins_csv;
+    std::vector<std::string> fields = fields_of(row, is_csv ? ',' : '\t');
+    if (begins_csv || begins_with(row, "[node type]")) {
+      average = column_of(fields, is_csv ? "avg_ms" : "[avg ms]");
+      calls = column_of(fields, is_csv ? "times called" : "[times called]");
+      name = column_of(fields, is_csv ? "name" : "[Name]");
       continue;
+    }
+    for (; is_csv && fields.size() > name + 1; fields.erase(fields.begin() + name + 1)) {
+      fields[name] += ", " + fields[name + 1];
     }
     if (average == 0 || fields.size() <= std::max(name, average)) continue;
     const std::string place = file + ": line " + std::to_string(number);
     const double times = calls < fields.size() ? number_in(fields, calls, place) : 1;  // earlier ones say 0
     layers.push_back({fields[name], fields.front(), std::max(times, 1.0) * number_in(fields, average, place)});
   }
+  if (inside) throw FormatError(file + ": its table of layers does not end; it is cut");
   leave_out_delegates(layers);
   return layers;
 }

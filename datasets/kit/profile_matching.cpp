@@ -73,7 +73,12 @@ std::vector<int> between(const std::string& layer, const Names& operators) {
 
 std::vector<int> nodes_of(const std::string& layer, const Names& operators) {
   if (const int node = node_of(layer, operators); node >= 0) return {node};
-  if (begins_with(layer, "Reformatting CopyNode") || begins_with(layer, "Reorder")) return {};  // copies
+  const bool copies = begins_with(layer, "Reformatting CopyNode") || begins_with(layer, "Reorder") ||
+                      layer.find("put reformatter ") != std::string::npos;
+  if (copies) return {};
+  if (const std::size_t end = layer.rfind("]:"); begins_with(layer, "[") && end != std::string::npos) {
+    if (const int node = node_of(layer.substr(1, end - 1), operators); node >= 0) return {node};  // "[a;b]:4" of Keras
+  }
   std::vector<int> nodes = between(layer, operators);
   if (!nodes.empty()) return nodes;
   for (const std::string& part : parts_of(layer)) {

@@ -1,5 +1,7 @@
 #include "datasets/pool/benchncnn.h"
 
+#include <map>
+
 #include "datasets/pool/wide_table_file.h"
 #include "datasets/tables/csv.h"
 #include "nasbench/spaces/networks.h"
@@ -41,22 +43,20 @@ bool is_benchncnn_output(std::string_view text) {
 DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, const std::string& id,
                               Findings& findings) {
   DeviceRuntime device = imported_device(id, file, Quantity::latency, 0);
-  device.runtime = "ncnn";
   nasbench::ArchitectureSet seen;
+  std::map<std::string_view, long long> settings;  // of the whole log
   std::size_t number = 0;
   for (const std::string_view line : lines_of(text)) {
     ++number;
-    constexpr std::string_view threads_are = "num_threads =", gpu_is = "gpu_device =";
-    if (begins_with(line, threads_are)) {
-      const auto threads = parse_integer(trimmed(line.substr(threads_are.size())));
-      if (threads && device.threads > 0 && *threads != device.threads) {
-        throw InputError(file + ":" + std::to_string(number) + ": another number of threads than above, " +
-                         std::to_string(*threads) + " and " + std::to_string(device.threads) + "; split the log");
-      }
-      if (threads && *threads > 0 && *threads < 4096) device.threads = static_cast<int>(*threads);
+    const std::string_view text_of_line = trimmed(line);
+    for (const std::string_view setting : {"num_threads", "powersave", "gpu_device"}) {
+      if (!begins_with(text_of_line, std::string(setting) + " =")) continue;
+      const auto value = parse_integer(trimmed(text_of_line.substr(setting.size() + 2)));
+      if (!value || settings.emplace(setting, *value).first->second == *value) continue;
+      throw InputError(file + ":" + std::to_string(number) + ": " + std::string(setting) + " is " +
+                       std::to_string(*value) + " here, and " + std::to_string(settings[setting]) +
+                       " above; split the log");
     }
-    const bool on_gpu = begins_with(line, gpu_is) && parse_integer(trimmed(line.substr(gpu_is.size()))) >= 0;
-    if (on_gpu) device.runtime = "ncnn, Vulkan";
     const std::optional<Row> row = row_of(line);
     if (!row) continue;
     const LatencyEntry mean = milliseconds(row->mean_ms);
@@ -80,6 +80,10 @@ DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, co
       leave_out(Problem::unknown_architecture, network);
     }
   }
+  const auto threads = settings.find("num_threads"), gpu = settings.find("gpu_device");
+  device.runtime = gpu != settings.end() && gpu->second >= 0 ? "ncnn, Vulkan" : "ncnn";
+  if (threads != settings.end() && threads->second > 0 && threads->second < 4096)
+    device.threads = static_cast<int>(threads->second);
   if (!device.latencies.empty()) return device;
   throw InputError(file + ": benchncnn measured no network that is known here" +
                    (findings.empty() ? "" : ": " + findings.first().front().message()) +

@@ -335,14 +335,19 @@ case_profile_of_a_command() {
   new_kit # of a tool that writes a file
   measure 0 --command 'echo 3 # {model}' --profile-command 'echo noise; echo "layerName; of {model}" >{profile}'
   expect arch_01/profile.txt "layerName; of models/arch_01.onnx"
+  new_kit # what is no profile is not kept, so that the corrected command is run
+  measure 0 --command 'echo 3 # {model}' --profile-command 'echo 3 # {model}'
+  expect arch_01/meta.txt profile=failed
+  measure 0 --profile-command 'echo "layerName; of {model}"'
+  expect arch_01/profile.txt "layerName; of models/arch_01.onnx"
   new_kit
   measure 0 --command 'echo 3 # {model}' --profile
   expect_printed "WARNING: No profiles: the command tells no layers: give --profile-command"
   board adb
   phone
   new_kit
-  measure 0 FAKE_PHONE="$work/phone" --adb --command 'echo 3 # {model}' --profile-command 'echo "layers of {model}"'
-  expect arch_01/profile.txt "layers of arch_01.onnx"
+  measure 0 FAKE_PHONE="$work/phone" --adb --command 'echo 3 # {model}' --profile-command 'echo "layerName; of {model}"'
+  expect arch_01/profile.txt "layerName; of arch_01.onnx"
 }
 # What a locale prints is read, or refused where it could be two numbers; it is never cut short.
 case_decimal_commas() {
@@ -489,8 +494,8 @@ case_phone() {
   expect_lines 3 '^adb -s emulator-5554 push models/' "$work/calls"
   new_kit # what a profiler writes on the phone; the phone that is recorded
   measure 0 FAKE_PHONE="$work/phone" --adb emulator-5554 --command 'echo 1; : {model}' \
-    --profile-command 'echo layers >{profile}; echo {model}'
-  expect arch_01/profile.txt layers
+    --profile-command 'echo "layerName;" >{profile}; echo {model}'
+  expect arch_01/profile.txt 'layerName;'
   rm -r "$kit/results/arch_02"
   : >"$work/calls"
   measure 0 FAKE_PHONE="$work/phone"
@@ -859,7 +864,7 @@ case_energy_counter() {
   command='i=0; while [ $i -lt {runs} ]; do [ ! -f '$zone'/energy_uj ] || { read -r uj <'$zone'/energy_uj
     echo $(((uj + 3000) % 1000000)) >'$zone'/energy_uj; }; echo 10; i=$((i + 1)); done; : {model}'
   # Before this user may read the sensor.
-  measure 0 --command "$command" --cold 1 --cold-command 'echo 41 # {model}' --profile-command 'echo layers # {model}'
+  measure 0 --command "$command" --cold 1 --cold-command 'echo 41 # {model}' --profile-command 'echo "layerName; {model}"'
   expect_lines 0 energy "$kit/results/arch_01/meta.txt"
   mkdir -p "$zone"
   echo package-0 >"$zone/name"
@@ -869,7 +874,7 @@ case_energy_counter() {
   expect_printed "1 of 3 were measured before" # the operator
   expect quantities.txt "energy=RAPL: package-0"
   for line in energy_mj=3.000000 cold_ms=41.000000 profile=profile.txt; do expect arch_01/meta.txt $line; done
-  expect arch_01/profile.txt layers # which the second run was not asked for
+  expect arch_01/profile.txt 'layerName; models/arch_01.onnx' # which the second run was not asked for
   expect_lines 0 energy_mj "$kit/results/op_nor_conv_3x3_16/meta.txt"
   measure 0 --command "$command"
   expect_printed "3 of 3 were measured before"
@@ -920,13 +925,19 @@ case_cold() {
   board trtexec
   new_kit
   measure 0 --cold 3
-  # Loading the engine, and the first run: 14.4 ms and latencyMs 1.75; building is told apart.
-  for line in cold_ms=16.150000 load_ms=14.400000 first_ms=1.750000 build_ms=12500 cold_starts=3; do
+  # Reading the file, making the engine of it, and the first run: 14.4 and 5.6 ms, and latencyMs 1.75; building is told apart.
+  for line in cold_ms=21.750000 load_ms=20.000000 first_ms=1.750000 build_ms=12500 cold_starts=3; do
     expect arch_01/meta.txt $line
   done
   ! grep -q cold "$kit/results/op_nor_conv_3x3_16/meta.txt" || fail "an operator has a cold start"
   grep -q '^cold=the page cache of the model:' "$kit/results/quantities.txt" || fail "quantities.txt says nothing of it"
   [ -z "$(find "$kit/results" -name '*.part')" ] || fail "left behind: $(find "$kit/results" -name '*.part')"
+  new_kit # earlier ones say one of both
+  measure 0 FAKE_TENSORRT=8205 --cold 1
+  expect arch_01/meta.txt load_ms=14.400000
+  new_kit # those before 8 have no timing cache
+  measure 0 FAKE_TENSORRT=7103
+  expect_printed "3 of 3 measured"
   board onnxruntime_perf_test
   new_kit
   measure 0 --cold 2

@@ -341,7 +341,8 @@ build_engine() {
   [ ! -f "$engine" ] || return 0
   rm -f results/engines/*.part
   [ ! -f $cache ] || cp $cache $cache.part
-  set -- --onnx="$file" --saveEngine="$engine.part" --timingCacheFile=$cache.part
+  set -- --onnx="$file" --saveEngine="$engine.part"
+  case $help in *--timingCacheFile*) set -- "$@" --timingCacheFile=$cache.part ;; esac  # since TensorRT 8
   [ -z "$precision_switch" ] || set -- "$@" "$precision_switch"
   [ "$precision" != int8 ] || [ -z "$calibration" ] || set -- "$@" --calib="$calibration"
   [ -z "$build_only" ] || set -- "$@" "$build_only"
@@ -351,7 +352,7 @@ build_engine() {
 }
 median() { # FILE in any of the formats: milliseconds, or nothing
   case $1 in
-    */perf_test.txt) awk -F, '{ print 1000 * $2 }' "$1" ;;
+    */perf_test.txt) awk -F, '{ print 1000 * $(NF - 3) }' "$1" ;;
     */times.txt) cat "$1" ;;
     *) awk -v RS=, '{ gsub(/[][{}\n]/, " "); sub(/.*"(computeMs|times_ms)" *:/, "") } /^ *[0-9][-+.0-9eE]* *$/' "$1" ;;
   esac | awk '{ printf "%.9f\n", $1 }' | sort -n |

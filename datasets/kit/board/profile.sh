@@ -44,7 +44,8 @@ profile_model() {
 measure_profile() { # of the architecture that was just timed; sets profile_line
   profile_line=''
   [ "$kind" = architecture ] && [ -z "$profile_missing" ] || return 0
-  if profile_model >>"$log" 2>&1 && [ -s "$out/profile.part" ]; then
+  if profile_model >>"$log" 2>&1 &&
+    grep -q -e 'Run Order' -e 'layerName;' -e '^[[:space:]]*[[{]' "$out/profile.part"; then
     case $runner in custom) profile_file=profile.txt ;; *) profile_file=profile.json ;; esac
     mv -f "$out/profile.part" "$out/$profile_file"
     profile_line=profile=$profile_file

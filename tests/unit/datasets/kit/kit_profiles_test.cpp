@@ -6,6 +6,7 @@
 #include <string>
 
 #include "datasets/kit/kit_manifest.h"
+#include "datasets/kit/profile_matching.h"
 #include "datasets/tables/network_sources.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
@@ -15,6 +16,49 @@
 
 namespace tenshot::datasets {
 namespace {
+
+const std::string csv_table =
+    "=== Run Order ===\nnode type, start, first, avg_ms, %, cdf%, mem KB, times called, name\n"
+    "CONV_2D, 0, 0.09, 0.092, 10%, 10%, 0, 1, [net/BN;net/Conv2D]:0\n"
+    "SOFTMAX, 0, 0.004, 0.004, 10%, 10%, 0, 2, [a, b]:1\n";
+
+TEST(LayerTimes, OfBenchmarkModelAreReadFromItsCsvToo) {
+  const std::vector<LayerTime> layers = layer_times(csv_table + "\n=== Top by Computation Time ===\n", "profile");
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[0].name, "[net/BN;net/Conv2D]:0");
+  EXPECT_EQ(layers[0].kind, "CONV_2D");
+  EXPECT_EQ(layers[0].ms, 0.092);
+  EXPECT_EQ(layers[1].name, "[a, b]:1");
+  EXPECT_EQ(layers[1].ms, 0.008) << "it was called twice";
+}
+
+TEST(LayerTimes, OfATableWithoutItsEndAreRefused) {
+  EXPECT_EQ(message_of([] { layer_times(csv_table, "profile"); }),
+            "profile: its table of layers does not end; it is cut");
+}
+
+TEST(LayerTimes, OfOnnxRuntimeTellNodesWithoutAName) {
+  const auto event = [](const std::string& number) {
+    return R"({"cat": "Node", "name": "_kernel_time", "dur": 5000, "args": {"op_name": "Conv", "graph_index": ")" +
+           number + "\"}}";
+  };
+  const std::vector<LayerTime> layers = layer_times("[" + event("1") + "," + event("2") + "]", "profile");
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[0].kind, "Conv");
+  EXPECT_EQ(layers[1].ms, 5);
+}
+
+TEST(ProfileMatching, KnowsNamesWithSemicolonsAndLeavesCopies) {
+  nasbench::NetworkBuilder b;
+  b.output(b.linear("net/BN;net/Conv2D", b.input("x", {1, 8}), 4));
+  const nasbench::Network network = b.take();
+  const auto matched = [&](const std::string& layer) {
+    return match_profile({{layer, "", 7}}, network, {{"net/BN;net/Conv2D", 0}}).matched;
+  };
+  EXPECT_EQ(matched("[net/BN;net/Conv2D]:0"), 1u);
+  EXPECT_EQ(matched("net/BN;net/Conv2D + relu input reformatter 0"), 0u);
+  EXPECT_EQ(matched("net/BN;net/Conv2D output reformatter 1"), 0u);
+}
 
 TEST(KitProfiles, AreReadFromTheResultsOfWhatWasMeasured) {
   const MeasuredKit kit;

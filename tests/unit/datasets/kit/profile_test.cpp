@@ -82,7 +82,7 @@ TEST(LayerTimes, OfBenchmarkModelPassOverWhatStandsBetweenRowsAndMissNone) {
 TEST(LayerTimes, OfBenchmarkModelDoNotCallADelegateByItsLastOperator) {
   const std::vector<LayerTime> layers = layer_times(
       "=== Run Order ===\n[node type]\t[first]\t[avg ms]\t[times called]\t[Name]\n"
-      "CONV_2D\t1.0\t2.0\t1\t[conv1]:0\nTfLiteGpuDelegateV2\t1.0\t3.0\t1\t[fc]:31\n",
+      "CONV_2D\t1.0\t2.0\t1\t[conv1]:0\nTfLiteGpuDelegateV2\t1.0\t3.0\t1\t[fc]:31\n=== Top ===\n",
       "profile");
   ASSERT_EQ(layers.size(), 2u);
   EXPECT_EQ(layers[0].name, "[conv1]:0");

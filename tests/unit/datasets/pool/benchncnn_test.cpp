@@ -88,7 +88,15 @@ TEST(Benchncnn, RunsOfOtherThreads_AreRefusedAndAGpuIsNamed) {
   EXPECT_EQ(parse_benchncnn(two + row + two, "bench.txt", "phone", findings).threads, 2);
   const std::string message =
       message_of([&] { parse_benchncnn(two + row + "num_threads = 4\n" + row, "bench.txt", "phone", findings); });
-  EXPECT_EQ(message, "bench.txt:3: another number of threads than above, 4 and 2; split the log");
+  EXPECT_EQ(message, "bench.txt:3: num_threads is 4 here, and 2 above; split the log");
+  for (const std::string setting : {"gpu_device = ", "powersave = "}) {
+    const std::string both = setting + "1\n" + row + setting + "0\n" + row;
+    EXPECT_THROW(parse_benchncnn(both, "bench.txt", "phone", findings), InputError) << setting;
+  }
+  const DeviceRuntime indented =
+      parse_benchncnn("    num_threads = 4\n    gpu_device = 0\n  " + row, "bench.txt", "phone", findings);
+  EXPECT_EQ(indented.runtime, "ncnn, Vulkan");
+  EXPECT_EQ(indented.threads, 4);
 }
 
 }  // namespace
