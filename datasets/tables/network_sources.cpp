@@ -20,9 +20,6 @@ nasbench::NamedNetwork read_named(const fs::path& file, std::string name, const 
   nasbench::NamedNetwork network = nasbench::named_network(std::move(name), read, file.string());
   network.file = file.string();
   network.read_again = [file, options] { return nasbench::read_network_file(file, options); };
-  for (const nasbench::NetworkInput& input : read.inputs) {
-    if (options.inputs_of_several) options.inputs_of_several->insert(input.name);
-  }
   return network;
 }
 
@@ -65,12 +62,12 @@ std::vector<nasbench::Architecture> read_network_files(const std::vector<fs::pat
       left_out->push_back({file.string(), error.what()});
     }
   };
-  std::map<std::string, int> files_of;
-  for (const fs::path& file : files) ++files_of[file.stem().string()];
+  std::map<std::string, std::set<fs::path>> files_of;
+  for (const fs::path& file : files) files_of[file.stem().string()].insert(fs::weakly_canonical(file));
   for (const fs::path& file : files) {
     const std::string stem = file.stem().string();
-    unless_refused(file,
-                   [&] { networks.push_back(read_named(file, files_of[stem] > 1 ? file.string() : stem, options)); });
+    unless_refused(
+        file, [&] { networks.push_back(read_named(file, files_of[stem].size() > 1 ? file.string() : stem, options)); });
   }
   if (!given.inputs_of_several && !networks.empty()) require_shapes_used(options);
   for (nasbench::NamedNetwork& network : networks) {  // known from here on: what is refused makes nothing known

@@ -169,7 +169,8 @@ class NcnnReader {
     Shape shape = dimensions_of(layer, true);
     if (shape.size() == 1) shape = hinted_shape(file, output).value_or(Shape{1, 0, 0, 0});
     const bool is_open = std::find(shape.begin(), shape.end(), 0) != shape.end();
-    if (const auto given = options_.shapes.find(name); given != options_.shapes.end()) {
+    if (const auto given = options_.shapes.find(name);
+        given != options_.shapes.end() && (is_open || !options_.inputs_of_several)) {
       if (given->second.size() < 2 || given->second.size() > 5 || given->second.front() != 1) {
         throw InputError("the shape given to '" + name + "' is " + format(given->second) +
                          ", expected a batch of 1 in front, as in " + name + "=" + example_shape({1, 0, 0, 0}));

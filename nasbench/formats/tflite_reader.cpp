@@ -136,7 +136,10 @@ class TfliteReader {
   /// As the file has it, channels last. The first dimension is a batch where it is open.
   Shape input_shape(const TfliteTensor& from) {
     const auto found = options_.shapes.find(from.name);
-    const Shape* given = found == options_.shapes.end() ? nullptr : &found->second;
+    const auto& signature = from.signature;
+    const bool is_fixed = std::find(signature.begin(), signature.end(), -1) == signature.end();
+    const bool none = found == options_.shapes.end() || (options_.inputs_of_several && is_fixed);
+    const Shape* given = none ? nullptr : &found->second;
     Shape shape = from.shape;
     if (given != nullptr && given->size() != shape.size()) {
       throw InputError("input '" + from.name + "' has " + std::to_string(shape.size()) +

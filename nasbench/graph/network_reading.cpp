@@ -31,6 +31,7 @@ std::pair<std::string, Shape> parse_input_shape(std::string_view text) {
 }
 
 void require_inputs(const NetworkReadOptions& options, const std::set<std::string>& names) {
+  if (options.inputs_of_several) options.inputs_of_several->insert(names.begin(), names.end());
   for (const auto& [name, shape] : options.shapes) {
     if (names.count(name) != 0 || options.inputs_of_several) continue;
     throw InputError("it has no input '" + name + "' to give a shape to; its inputs are " + joined(names));

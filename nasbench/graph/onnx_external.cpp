@@ -14,6 +14,7 @@
 #include "nasbench/graph/onnx_values.h"
 #include "nasbench/graph/onnx_weight_inputs.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/file_kind.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -179,8 +180,10 @@ std::optional<std::string> external_data_problem(const std::filesystem::path& mo
     const auto found = sizes.find(location);
     const std::uint64_t size = found == sizes.end() ? 0 : found->second, end = end_of_data(tensor);
     if (problem || found == sizes.end() || end <= size) return;
+    const std::optional<FileKind> kind = file_kind(model.parent_path() / location);
     problem = place + excerpt(location) + "', which has " + std::to_string(size) + " bytes, but '" +
-              excerpt(tensor.name()) + "' ends at byte " + std::to_string(end) + ": the file is cut short";
+              excerpt(tensor.name()) + "' ends at byte " + std::to_string(end) + ": the file is " +
+              (kind ? kind->what + "; " + kind->advice : "cut short");
   });
   return problem;
 }

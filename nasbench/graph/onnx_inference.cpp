@@ -196,7 +196,8 @@ std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64
   // Runtimes count these operators' axes from behind in every opset, libonnx since opset 11 alone.
   static const auto with_axis = words_of("ArgMax ArgMin Concat Squeeze Unsqueeze");
   const bool counts_from_behind = node.domain().empty() && with_axis.count(kind) != 0;
-  const onnx::OpSchema* schema = schema_of(node, std::max<std::int64_t>(opset, counts_from_behind ? 11 : 0));
+  const std::int64_t least = kind == "Squeeze" && attribute(node, "axes") == nullptr ? 13 : 11;  // 11 needs its axes
+  const onnx::OpSchema* schema = schema_of(node, std::max(opset, counts_from_behind ? least : 0));
   if (schema == nullptr || !schema->has_type_and_shape_inference_function()) return types;
   NodeContext context(node, inputs);
   try {

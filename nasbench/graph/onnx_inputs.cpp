@@ -215,7 +215,7 @@ std::int64_t OnnxGraphReader::resolved(const std::string& input, const onnx::Ten
   if (empty_.count(input) != 0 && dimension.has_dim_value() && dimension.dim_value() == 0) return 0;
   const std::string& symbol = dimension.dim_param();
   if (const auto known = symbols_.find(symbol); !symbol.empty() && known != symbols_.end()) return known->second;
-  if (index == 0 && !is_called_time(symbol) && sequences_.count(input) == 0) {
+  if (index == 0 && !is_called_time(lower_case(symbol)) && sequences_.count(input) == 0) {
     if (!symbol.empty()) symbols_.emplace(symbol, options_.batch);
     return options_.batch;
   }

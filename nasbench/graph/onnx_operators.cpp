@@ -68,6 +68,7 @@ bool may_be_trained(const std::string& type, std::size_t input) {
   if (type == "QLinearConv" || type == "QLinearMatMul") return input % 5 == 3 || input == 0;
   if (type == "QGemm") return input % 3 == 0;
   if (type == "QAttention") return input < 3;
+  if (type == "DynamicQuantizeLSTM") return input < 4 || input == 7;
   if (type == "ConvInteger" || type.rfind("MatMulInteger", 0) == 0) return input < 2 || input == 6;
   return (type != "LSTM" && type != "GRU" && type != "RNN") || input < 5 || input > 6;
 }

@@ -134,7 +134,10 @@ std::optional<OnnxValue> OnnxGraphReader::split_sequence(const onnx::NodeProto& 
   if (!sizes) return std::nullopt;
   count_work(work_of_a_tensor * sizes->size());
   OnnxValues parts;
-  if (given(inputs, 1) == nullptr && integer_attribute(node, "keepdims", 1) == 0) {
+  const OnnxValue* size = given(inputs, 1);
+  // As ONNX Runtime has it, and torch's unbind needs it: parts of one have no such dimension either.
+  const bool of_one = size == nullptr || (size->shape.empty() && sizes->front() == 1);
+  if (of_one && integer_attribute(node, "keepdims", 1) == 0) {
     for (std::int64_t i = 0; i < whole.shape[axis]; ++i) parts.push_back(element(node, whole, axis, i));
     return sequence_of(std::move(parts));
   }

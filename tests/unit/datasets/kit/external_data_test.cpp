@@ -87,6 +87,9 @@ TEST(Kit, ShortWeightsAreSaidBeforeAnythingIsWritten) {
   write_file_quickly(folder.path() / "short.data", "too short");
   const std::string message = message_of([&] { write_kit(folder.path() / "kit", request); });
   EXPECT_NE(message.find("'short.data', which has 9 bytes"), std::string::npos) << message;
+  write_file_quickly(folder.path() / "short.data", "version https://git-lfs");
+  EXPECT_NE(message_of([&] { write_kit(folder.path() / "kit", request); }).find("is a Git LFS pointer; fetch the file"),
+            std::string::npos);
   std::filesystem::remove(folder.path() / "short.data");
   EXPECT_NE(message_of([&] { write_kit(folder.path() / "kit", request); }).find("short.data"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "kit"));

@@ -274,6 +274,9 @@ TEST(NetworkSources, ShapesOfAFolder_AreForTheNetworksThatHaveTheInput) {
   const std::string message = message_of([&] { read_networks(folder.path(), options); });
   EXPECT_NE(message.find("no network has an input 'nobody'"), std::string::npos) << message;
   EXPECT_NE(message.find("pixels, tokens"), std::string::npos) << message;
+  options.shapes = {{"pixels", {1, 1, 3, 8, 8, 8}}, {"tokens", {1, 16, 4}}};
+  std::vector<LeftOutFile> left_out;
+  EXPECT_EQ(read_networks(folder.path(), options, &left_out).size(), 1U) << "the shape is wrong, not the name";
 }
 
 TEST(NetworkSources, WhatIsRefused_MakesNoNetworkKnown) {

@@ -239,6 +239,18 @@ TEST(NcnnReader, ALayerOfSeveralBlobs_GivesAll) {
   EXPECT_EQ(network.nodes[0].inputs[0], (Source{-1, 1}));
 }
 
+TEST(NcnnReader, AShapeForSeveralNetworksLeavesThoseThatSayTheirSizeAsTheyAre) {
+  NetworkReadOptions options;
+  options.shapes["x"] = {1, 3, 64, 64};
+  const auto first = [&](const std::string& size) {
+    return lines(read_param("7767517\n2 2\nInput x 0 1 x" + size + "\nReLU r 1 1 x y\n", options));
+  };
+  EXPECT_EQ(first(" 0=8 1=8 2=3"), Lines{"activation relu 1x3x64x64 -> 1x3x64x64 float32"});
+  options.inputs_of_several = std::make_shared<std::set<std::string>>();
+  EXPECT_EQ(first(" 0=8 1=8 2=3"), Lines{"activation relu 1x3x8x8 -> 1x3x8x8 float32"});
+  EXPECT_EQ(first(""), Lines{"activation relu 1x3x64x64 -> 1x3x64x64 float32"});
+}
+
 TEST(NcnnReader, ANetworkOfPnnx_IsCalledThat) {
   const std::string message =
       param_refusal("7767517\n2 1\npnnx.Input i 0 1 0 #0=(1,3,8,8)f32\nnn.Conv2d c 1 1 0 1 bias=True\n");

@@ -222,6 +222,11 @@ TEST(TfliteReader, AnOpenBatch_IsWhatIsAskedFor) {
   EXPECT_NE(tflite_refusal(bytes, options).find("it has no input 'column'"), std::string::npos);
   options.inputs_of_several = std::make_shared<std::set<std::string>>();
   EXPECT_NO_THROW(read_tflite_bytes(bytes, options));
+  Model fixed;
+  const int numbers = fixed.tensor("row", {1, 6}), sum = fixed.tensor("sum", {1, 2});
+  fixed.node(9, {numbers, fixed.weights("w", {2, 6})}, {sum});
+  options.shapes = {{"row", {1, 9}}};
+  EXPECT_NO_THROW(read_tflite_bytes(fixed.bytes({numbers}, {sum}), options)) << "it is for those that leave it open";
 }
 
 TEST(TfliteReader, Scalars_AreNoFactors) {

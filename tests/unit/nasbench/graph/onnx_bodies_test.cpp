@@ -254,6 +254,15 @@ TEST(OnnxBodies, SequencesAreSplitAndJoined) {
                                                           "concatenate 1x2x4 1x2x4 1x2x4 1x2x4 -> 1x8x4 float32"}));
 }
 
+TEST(OnnxBodies, PartsOfOneHaveNoSuchDimension_AsRuntimesHaveIt) {
+  Model model;
+  model.input("x", {5, 2, 8}).integers("one", {1}).output("y");
+  model.graph().mutable_initializer(0)->clear_dims();
+  set_integer(model.node("SplitToSequence", {"x", "one"}, {"parts"}), "keepdims", 0);
+  model.node("SequenceAt", {"parts", "one"}, {"y"});
+  EXPECT_EQ(tensor_type(read(model), read(model).outputs.at(0)).shape, (Shape{2, 8}));
+}
+
 TEST(OnnxBodies, SequencesWithoutEndAreRefused) {
   Model parts;
   parts.input("x", {300'000'000}).output("s");

@@ -97,7 +97,7 @@ TEST(OnnxQuantised, ARecurrentLayerOfBytesHasWeightsOfBytes) {
   OneNode lstm("DynamicQuantizeLSTM", {7, 2, 5}, {"x", "w", "r", "b", "", "", "", "", "s", "z", "s", "z"});
   lstm.node->set_domain("com.microsoft");
   lstm.model.weights("w", {1, 5, 24}, TensorProto::INT8).weights("r", {1, 6, 24}, TensorProto::INT8);
-  lstm.model.weights("b", {1, 48}).scalar("s", 0.1F).weights("z", {}, TensorProto::UINT8);
+  lstm.model.weights("b", {1, 48}).weights("s", {1}).weights("z", {}, TensorProto::UINT8);
   set_integer(*lstm.node, "hidden_size", 6);
   const Network network = read(lstm.model);
   EXPECT_EQ(multiply_adds(network), 7 * 2 * 24 * (5 + 6));

@@ -247,7 +247,7 @@ TEST(OnnxReaderRefuses, AFirstDimensionThatIsTimeUnlessItIsGiven) {
   model.node("Relu", {"x"}, {"y"});
   onnx::TensorShapeProto& shape =
       *model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
-  for (const char* name : {"time", "num_frames", "seq_len"}) {
+  for (const char* name : {"time", "num_frames", "SequenceLength"}) {
     shape.mutable_dim(0)->set_dim_param(name);
     EXPECT_NE(refusal(model.bytes()).find("dimension 0 ('" + std::string(name) + "') is dynamic"), std::string::npos);
   }

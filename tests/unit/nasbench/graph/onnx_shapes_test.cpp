@@ -76,6 +76,13 @@ TEST(OnnxShapes, BeforeOpset11NegativeAxesCountFromBehind_AsRuntimesDo) {
   }
 }
 
+TEST(OnnxShapes, ASqueezeWithoutAxesTakesAllDimensionsOfOne) {
+  for (const std::int64_t opset : {7, 9, 11, 13}) {
+    OneNode model("Squeeze", {1, 8, 1, 1}, {"x"}, opset);
+    EXPECT_EQ(output_of(read(model.model)), Shape{8}) << opset;
+  }
+}
+
 TEST(OnnxShapes, APartOfASplitMayBeEmpty) {
   for (const std::int64_t opset : {13, 18}) {
     Model model(opset);

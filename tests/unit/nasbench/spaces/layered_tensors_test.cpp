@@ -358,5 +358,17 @@ TEST(LayeredTensors, ARepeatOfALayerIsNoValueOfItsTemplate) {
   EXPECT_TRUE(says(space, {"repeat"}));
 }
 
+TEST(LayeredSpace, OptionsFitEachOtherAtEveryResolution) {
+  json space = json::parse(R"({
+    "format": "tenshot.space/1", "name": "steps", "input": {"channels": 3, "resolution": 16}, "resolution": [12, 13, 16],
+    "layers": [{"out": 8, "stride": 2, "options": [
+      {"name": "conv", "operators": [{"kind": "convolution", "channels": 8, "kernel": 3, "stride": 2}]},
+      {"name": "pool", "operators": [{"kind": "convolution", "channels": 8}, {"kind": "max_pool", "kernel": 2, "stride": 2}]}]}],
+    "head": [{"kind": "global_pool"}, {"kind": "linear", "channels": "classes"}]})");
+  EXPECT_TRUE(says(space, {"option 'pool': gives 6x6, option 'conv' gives 7x7"}));
+  space["resolution"] = {12, 14, 16};
+  EXPECT_EQ(complaint(space), "nothing");
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench

@@ -7,6 +7,12 @@
 namespace tenshot {
 namespace {
 
+TEST(NumberText, LargeSharesAreFactors) {
+  EXPECT_EQ(percent_or_factor(0.123), "12 %");
+  EXPECT_EQ(percent_or_factor(2.14), "a factor of 3.1");
+  EXPECT_EQ(percent_or_factor(32), "a factor of 33");
+}
+
 TEST(NumberText, HasAsManyDigitsAsAskedFor) {
   EXPECT_EQ(decimals(12.345, 1), "12.3");
   EXPECT_EQ(decimals(2, 3), "2.000");
