@@ -110,12 +110,6 @@ FleetNetwork by_board(const FleetNetwork& by_source, const Boards& boards) {
   return result;
 }
 
-/// "12 %", or "a factor of 3.1" of what is more than doubled.
-std::string percent(double share) {
-  if (share < 1) return significant_digits(100 * share, 2) + " %";
-  return "a factor of " + (share < 9 ? significant_digits(1 + share, 2) : decimals(1 + share, 0));
-}
-
 /// "kit_a is typical, kit_b is 3 % slower", of those that were compared.
 std::string levels_text(const Fleet& fleet, Quantity quantity) {
   const char* more = quantity == Quantity::latency ? " slower" : " higher";
@@ -126,7 +120,8 @@ std::string levels_text(const Fleet& fleet, Quantity quantity) {
     if (!board.compared) continue;
     const double deviation = std::expm1(board.level);
     text += (text.empty() ? "" : ", ") + board.name + " is " +
-            (std::abs(deviation) < little ? "typical" : percent(std::abs(deviation)) + (deviation > 0 ? more : less));
+            (std::abs(deviation) < little ? "typical"
+                                          : percent_or_factor(std::abs(deviation)) + (deviation > 0 ? more : less));
   }
   return text;
 }
@@ -135,10 +130,11 @@ std::vector<std::string> remarks_on(const Fleet& fleet, Quantity quantity) {
   std::vector<std::string> lines;
   const bool any = fleet.compared() > 0;
   if (any) {
-    lines.push_back("measurements of " + std::to_string(fleet.boards.size()) + " boards, which share " +
-                    counted(fleet.shared, "network") + ": they differ by " + percent(fleet.spread) +
-                    (fleet.scatter > 1e-6 ? ", and by " + percent(fleet.scatter) + " from network to network" : "") +
-                    " (standard deviations); " + levels_text(fleet, quantity));
+    lines.push_back(
+        "measurements of " + std::to_string(fleet.boards.size()) + " boards, which share " +
+        counted(fleet.shared, "network") + ": they differ by " + percent_or_factor(fleet.spread) +
+        (fleet.scatter > 1e-6 ? ", and by " + percent_or_factor(fleet.scatter) + " from network to network" : "") +
+        " (standard deviations); " + levels_text(fleet, quantity));
   }
   for (const Fleet::Board& board : fleet.boards) {
     if (board.compared) continue;
@@ -193,7 +189,7 @@ void add_rest(JoinedSources& joined, const Boards& boards, const std::vector<std
   constexpr double tolerated = 0.15;
   if (!boards.are_fleet && typical_disagreement(joined.repeated) > tolerated) {
     joined.measured.doubts.push_back("rounds of one board contradict each other, typically by " +
-                                     percent(typical_disagreement(joined.repeated)) +
+                                     percent_or_factor(typical_disagreement(joined.repeated)) +
                                      ": fix its clocks and measure again, or leave a round out; rounds of several " +
                                      "boards are a fleet (--fleet)");
   }
@@ -213,8 +209,9 @@ std::vector<std::string> JoinedSources::remarks(Quantity quantity) const {
   for (const double value : worst->values) values += (values.empty() ? "" : ", ") + significant_digits(value, 4);
   lines.push_back(counted(repeated.size(), "network") + (repeated.size() == 1 ? " was" : " were") +
                   " measured more than once, and the median of each counts: they agree within " +
-                  percent(typical_disagreement(repeated)) + " typically and " + percent(worst->disagreement) +
-                  " at worst (" + worst->name + ": " + values + " " + std::string(unit(quantity)) + ")");
+                  percent_or_factor(typical_disagreement(repeated)) + " typically and " +
+                  percent_or_factor(worst->disagreement) + " at worst (" + worst->name + ": " + values + " " +
+                  std::string(unit(quantity)) + ")");
   if (!measured.fleet) {
     lines.push_back("over the networks that they share, compared with the median: " + levels_text(levels, quantity));
   }

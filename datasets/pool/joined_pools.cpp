@@ -136,8 +136,8 @@ std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
                      ", measured again: " + std::to_string(changes.size());
   if (changes.empty()) return text;
   std::sort(changes.begin(), changes.end());
-  text += " (the new values count; they differ by " + significant_digits(100 * changes[changes.size() / 2], 2) +
-          " % typically and " + significant_digits(100 * changes.back(), 2) + " % at most)";
+  text += " (the new values count; they differ by " + percent_or_factor(changes[changes.size() / 2]) +
+          " typically and " + percent_or_factor(changes.back()) + " at most)";
   const std::string doubt = unit(device.quantity) == "ms" ? unit_doubt(ratios, "the new one", "the earlier one") : "";
   return doubt.empty() ? text : text + "; " + doubt;
 }

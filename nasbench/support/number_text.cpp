@@ -20,6 +20,11 @@ std::string significant_digits(double value, int count) {
 
 std::string whole_percent(double share) { return decimals(100 * share, 0) + " %"; }
 
+std::string percent_or_factor(double share) {
+  if (share < 1) return significant_digits(100 * share, 2) + " %";
+  return "a factor of " + (share < 9 ? significant_digits(1 + share, 2) : decimals(1 + share, 0));
+}
+
 std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }

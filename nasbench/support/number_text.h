@@ -16,6 +16,9 @@ std::string significant_digits(double value, int count);
 /// A share in whole percent: "12 %".
 std::string whole_percent(double share);
 
+/// A share in two digits: "12 %", or "a factor of 3.1" of what is more than doubled by it.
+std::string percent_or_factor(double share);
+
 /// "1 network", "2 networks".
 std::string counted(std::size_t count, const std::string& noun);
 

@@ -57,6 +57,25 @@ class BadInput : public ::testing::Test {
 
 Folder* BadInput::folder_ = nullptr;
 
+TEST_F(BadInput, AnOptionGivenTwice) {
+  const std::string once = " --predictor " + q("device.tenshot");
+  expect_one_line(run("tenshot predict" + once + once + " --archs " + q("measured.csv")), 2,
+                  "--predictor is given twice, and takes one value");
+}
+
+TEST_F(BadInput, StrictRefusesUnknownArchitectures) {
+  write(path("two.csv"), "architecture\n\"" + good_string + "\"\nnobody\n");
+  const std::string predict = "tenshot predict --predictor " + q("device.tenshot") + " --archs " + q("two.csv");
+  EXPECT_EQ(run(predict).exit_code, 0);
+  expect_one_line(run(predict + " --strict"), 1, "--strict accepts none");
+}
+
+TEST_F(BadInput, PredictionsBelowZeroAreNoPredictions) {
+  write(path("n.csv"), "architecture,latency_ms\n\"" + good_string + "\",-2\n");
+  write(path("m.csv"), "architecture,latency_ms\n\"" + good_string + "\",1\n");
+  EXPECT_EQ(run("tenshot evaluate --predictions " + q("n.csv") + " --measurements " + q("m.csv")).exit_code, 1);
+}
+
 TEST_F(BadInput, MissingFile) { expect_refused(adapt("nowhere.csv"), "nowhere.csv: no such file"); }
 TEST_F(BadInput, FolderForAFile) { expect_refused(adapt("pool"), "is a folder"); }
 TEST_F(BadInput, EmptyFile) { expect_refused(adapt_text(""), "bad.csv"); }

@@ -93,6 +93,17 @@ TEST_F(OwnNetworks, CollectOperators_WritesATableThatTrainsAPredictorOfKernels) 
   expect_fine(run("tenshot predict --predictor " + q("kernels.tenshot") + " " + q("new_model.onnx")));
 }
 
+TEST_F(OwnNetworks, Collect_RefusesAnotherNetworkOfANameThatThePoolHas_BeforeItMeasures) {
+  std::filesystem::create_directory(path("others"));
+  write(path("others/own100.onnx"), nasbench::onnx_model(network_of(101), {}));
+  const Outcome refused =
+      run("tenshot collect --runtime libtorch-optimized --networks " + q("others") + " --out " + q("pool"));
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("network 'own100'"), std::string::npos) << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(path("pool/libtorch-optimized_t1_b1")));
+  expect_fine(run("tenshot dataset validate " + q("pool")));
+}
+
 TEST_F(OwnNetworks, CollectOperatorsOfASearchSpace_IsRefusedWithTheOptionThatDoes) {
   const Outcome refused = run("tenshot collect --runtime libtorch-eager --operators --archs 1 --out " + q("cells"));
   EXPECT_EQ(refused.exit_code, 2);
@@ -116,7 +127,8 @@ TEST_F(OwnNetworks, Collect_TakesTheFirstOrThoseOfAFile) {
   };
   EXPECT_EQ(of(datasets::read_pool(path("first"))), (std::set<std::string>{"own100", "own101"}));
   write(path("names.csv"), "network\nown120\nown103\n");
-  expect_fine(run(some + " --archs " + q("names.csv") + " --out " + q("named")));
+  expect_fine(run(some + " --archs " + q("names.csv") + " --id my_desk --out " + q("named")));
+  EXPECT_EQ(datasets::read_pool(path("named")).devices.front().id, "my_desk");
   EXPECT_EQ(of(datasets::read_pool(path("named"))), (std::set<std::string>{"own103", "own120"}));
 }
 

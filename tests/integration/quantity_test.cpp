@@ -68,6 +68,17 @@ class QuantityProgram : public ::testing::Test {
 
 Folder* QuantityProgram::folder_ = nullptr;
 
+TEST_F(QuantityProgram, TwoDevicesAThousandTimesApart_AreAskedForTheirUnit) {
+  datasets::Pool pool = synthetic_pool(30);
+  pool.devices[1].latencies = pool.devices[0].latencies;
+  for (datasets::Measurement& row : pool.devices[1].latencies) row.latency_ms /= 1000;
+  datasets::write_pool(path("units"), pool);
+  const std::string train = "tenshot train --predictor look-up --out " + q("units.tenshot") + " --pool ";
+  const Outcome units = run(train + q("units"));
+  EXPECT_NE(units.err.find("are they in another unit?"), std::string::npos) << units.err;
+  EXPECT_EQ(run(train + q("latencies")).err.find("are they in another unit?"), std::string::npos);
+}
+
 TEST_F(QuantityProgram, PredictsEnergiesFromAPoolOfLatencies) {
   EXPECT_GT(acc10_of("board.tenshot"), 0.85);
   expect_fine(run("tenshot predict --predictor " + q("board.tenshot") + " --archs " + q("truth.csv") + " --out " +

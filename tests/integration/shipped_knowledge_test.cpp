@@ -28,17 +28,19 @@ class ShippedKnowledge : public ::testing::Test {
     std::string line, header;
     std::getline(rows, header);
     std::vector<std::string> part(2, header + '\n');
-    std::string slower = "architecture,latency_ms\n";
+    std::string slower = "architecture,latency_ms\n", equal = slower;
     for (int n = 1; n <= 150 && std::getline(rows, line); ++n) {
       if (n % 15 != 0) continue;
       part[static_cast<std::size_t>(n / 15 % 2)] += line + '\n';
       const std::size_t name = line.find(',') + 1;
+      equal += line.substr(0, name) + "12.5\n";
       slower += line.substr(0, name) + shortest(1.05 * std::stod(line.substr(name))) + '\n';
     }
     write(path("odd.csv"), part[1]);
     write(path("even.csv"), part[0]);
     write(path("ten.csv"), part[1] + part[0].substr(header.size() + 1));
     write(path("slower.csv"), slower);
+    write(path("equal.csv"), equal);
   }
 
   fs::path path(const std::string& name) const { return folder_.path() / name; }
@@ -146,6 +148,35 @@ TEST_F(ShippedKnowledge, AdaptAsksForTheUnitWhereNoDeviceIsNearlyAsSlow) {
   write(path("microseconds.csv"), microseconds);
   const Outcome adapted = adapt(shipped, " --measurements " + q("microseconds.csv"));
   EXPECT_NE(adapted.err.find(question), std::string::npos) << adapted.err;
+}
+
+TEST_F(ShippedKnowledge, NetworksThatAllTakeTheSame_AreDoubted) {
+  const Outcome outcome = adapt(shipped, " --strict --measurements " + q("equal.csv"));
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+  EXPECT_NE(outcome.err.find("did the timing wait for the device?"), std::string::npos) << outcome.err;
+}
+
+TEST_F(ShippedKnowledge, ADeviceThatIsMisspelt_GetsTheNearestOnes) {
+  const Outcome outcome = run("tenshot adapt --like rockchip-rk3588_cpu_t4_p3 --out " + q("device.tenshot"));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.err.find("most like it: rockchip-rk3588_cpu_t4_p"), std::string::npos) << outcome.err;
+}
+
+TEST(ShippedCheckpoints, AreThoseOfTheirPage) {
+  const fs::path folder = fs::path(TENSHOT_SOURCE_DIR) / "checkpoints";
+  const std::string page = slurp(folder / "README.md"), readme = slurp(folder / "../README.md");
+  for (const char* name : {"cells", "maple-edge", "networks", "pool"}) {
+    const std::string card = page.substr(page.find("## " + std::string(name) + ".tenshot"));
+    EXPECT_NE(card.substr(0, 200).find(sha256_hex(slurp(folder / (name + std::string(".tenshot"))))), std::string::npos)
+        << name;
+  }
+  std::size_t of_files = 0;
+  const nlohmann::json devices = nlohmann::json::parse(run("tenshot devices --json").out);
+  for (const auto& device : devices) of_files += device.at("space") == "networks" ? 1 : 0;
+  EXPECT_NE(readme.find("lists " + std::to_string(of_files) + " that answer files and " +
+                        std::to_string(devices.size() - of_files) + " of cells"),
+            std::string::npos)
+      << of_files;
 }
 
 /// What a profiler found inside the measured networks; and the same where it is called milliseconds, in microseconds.

@@ -31,10 +31,10 @@ std::optional<std::size_t> number_of(const std::string& archs) {
 
 /// `--archs` is a file of architectures, or how many to draw: the first N of a fixed order, so that every
 /// device-runtime measures the same ones and a larger N extends a smaller one.
-std::vector<nasbench::Architecture> architectures_of(const std::string& archs, const nasbench::NetworkSpace& space,
-                                                     std::uint64_t seed) {
+std::vector<nasbench::Architecture> architectures_of(const OptionParser& options, const std::string& archs,
+                                                     const nasbench::NetworkSpace& space, std::uint64_t seed) {
   const std::optional<std::size_t> wanted = number_of(archs);
-  if (!wanted) return usable_architectures(archs, space);
+  if (!wanted) return usable_architectures(options, archs, space);
   Rng rng(seed);
   const nasbench::SearchSpace& decided = nasbench::search_space(space);
   std::vector<nasbench::Architecture> drawn;
@@ -73,8 +73,7 @@ void say_of_starts(const datasets::DeviceRuntime& device) {
   }
 }
 
-/// Measures cold starts or memory of architectures of `space`, which may be the one of networks by name, as `collect`
-/// says of runtime, architectures and folder.
+/// Measures cold starts or memory of architectures of `space`, be it networks by name, as `collect` says.
 datasets::DeviceRuntime collect_starts(const OptionParser& options, datasets::Quantity quantity,
                                        const nasbench::NetworkSpace& space, const datasets::CollectOptions& collect,
                                        const datasets::CollectProgress& progress) {
@@ -136,7 +135,7 @@ std::vector<nasbench::Architecture> named_networks(const OptionParser& options,
   std::vector<nasbench::Architecture> all = networks_of(options, read);
   const std::string archs = options.has("archs") ? options.get("archs") : "";
   const std::optional<std::size_t> wanted = number_of(archs);
-  if (!archs.empty() && !wanted) all = usable_architectures(archs, nasbench::networks());
+  if (!archs.empty() && !wanted) all = usable_architectures(options, archs, nasbench::networks());
   // One that is known by its operators alone, or whose first dimension is not the batch, cannot be run.
   leave_out(options, all, [&](const nasbench::Architecture& network) -> std::optional<std::string> {
     try {
@@ -176,6 +175,7 @@ void measure_operators(const datasets::CollectOptions& collect, const datasets::
 datasets::CollectOptions collect_options(const OptionParser& options, datasets::CollectOptions collect,
                                          const nasbench::NetworkSpace& space) {
   collect.folder = options.required("out");
+  if (options.has("id")) collect.id = options.get("id");
   // Measuring adds to the device-runtimes of its folder: what says which networks must not be one of these files.
   FileRoles files;
   const std::string archs = options.get("archs");
@@ -196,8 +196,9 @@ datasets::CollectOptions collect_options(const OptionParser& options, datasets::
   collect.descriptor.passes = options.integer("passes", 0);
   collect.descriptor.program = own_program();
   collect.repeat_check = options.has("repeat-check");
-  collect.architectures = options.has("networks") ? named_networks(options, collect)
-                                                  : architectures_of(archs, space, collect.runtime_options.weight_seed);
+  collect.architectures = options.has("networks")
+                              ? named_networks(options, collect)
+                              : architectures_of(options, archs, space, collect.runtime_options.weight_seed);
   return collect;
 }
 
@@ -207,11 +208,11 @@ void tell_collected(const std::filesystem::path& pool, const datasets::DeviceRun
   const bool of_latencies = device.quantity == Quantity::latency;
   const std::string folder = (pool / device.id).string();
   const std::string more = (of_latencies ? "" : " --quantity " + std::string(name(device.quantity))) +
-                           (options.has("networks") ? " --networks " + options.get("networks") : "");
+                           (options.has("networks") ? " --networks " + shell_word(options.get("networks")) : "");
   say_written(folder,
               "device-runtime of " + std::to_string(device.latencies.size()) + " architectures" +
                   (of_latencies ? "" : ", " + datasets::column(device.quantity)),
-              "tenshot adapt --checkpoint POOL.tenshot --measurements " + folder + more + " --out device.tenshot");
+              "tenshot adapt --measurements " + shell_word(folder) + more + " --out device.tenshot");
   if (!options.has("json")) return;
   nlohmann::json found = {{"id", device.id},
                           {"folder", folder},

@@ -97,11 +97,11 @@ void OptionParser::add(const std::string& declared, const std::string& meaning) 
     return;
   }
   const std::shared_ptr<cxxopts::Value> value = kind == "flag"     ? cxxopts::value<bool>()
-                                                : kind == "texts"  ? cxxopts::value<std::vector<std::string>>()
                                                 : kind == "number" ? cxxopts::value<double>()
                                                                    : cxxopts::value<std::string>();
   options_.add_options()(name, meaning, otherwise.empty() ? value : value->default_value(otherwise));
   known_.push_back("--" + name);
+  if (kind != "texts" && kind != "flag") single_.push_back(name);
   if (kind != "argument") return;
   argument_ = {name, meaning};
   options_.parse_positional({name});
@@ -129,6 +129,9 @@ bool OptionParser::parse(const std::vector<std::string>& given) {
     if (!several.empty()) std::cout << "  " << several << ": " << their_meaning << "\n";
     std::cout << "\nExample:\n" << example_;
     return false;
+  }
+  for (const std::string& name : single_) {
+    if (all(name).size() > 1) throw UsageError("--" + name + " is given twice, and takes one value");
   }
   quiet = has("quiet");
   rest_ = result_.unmatched();

@@ -54,8 +54,7 @@ using Placeholders = std::map<std::string, std::function<std::string()>>;
 /// A page of the help files, without its heading.
 std::string help_page(const std::string& name, const Placeholders& placeholders = {});
 
-/// The options of a verb, which its page in help.txt lists, with what every verb has: --help (usage, options, example),
-/// --quiet.
+/// The options of a verb, which its page in help.txt lists, with what every verb has: --help, --quiet.
 class OptionParser {
  public:
   OptionParser(const std::string& verb, const Placeholders& placeholders);
@@ -105,6 +104,7 @@ class OptionParser {
   NamedMeaning argument_, further_;  ///< of arguments without names; empty where there are none
   std::vector<std::string> arguments_, rest_;
   std::vector<std::string> known_ = {"--help", "--quiet"};  ///< the names of the verb's options, with their dashes
+  std::vector<std::string> single_;                         ///< those that may be given once alone, without them
   bool has_outcome_ = false;                                ///< whether --json prints the verb's outcome
   cxxopts::Options options_;
   cxxopts::ParseResult result_;
@@ -144,8 +144,7 @@ void say(const std::string& text, nlohmann::json values = {});
 void tell_people(const std::string& text);
 void keep_as_remark(const std::string& text, nlohmann::json values = {});
 
-/// Says the line that `line_of` makes of each of the first `shown_lines` things, then how many of `all` there are
-/// besides; `more` says what becomes of those.
+/// Says the line that `line_of` makes of each of the first `shown_lines` things, then `more` of the rest.
 template <class Things, class LineOf>
 void say_first(const Things& things, LineOf line_of, std::size_t all, const std::string& more = "") {
   for (std::size_t i = 0; i < std::min(shown_lines, things.size()); ++i) say(std::invoke(line_of, things[i]));

@@ -99,7 +99,7 @@ void import_measured(const OptionParser& options, const std::string& out) {
 
 /// What benchncnn printed begins within the first lines; a wide table may be larger than memory.
 bool is_benchncnn_file(const std::string& table) {
-  constexpr std::size_t looked_at = 1 << 16;
+  constexpr std::size_t looked_at = 1 << 20;
   std::string head;
   return table != "-" && FileBlocks(table).append_to(head, looked_at) && datasets::is_benchncnn_output(head);
 }
@@ -109,8 +109,9 @@ void import_benchncnn(const OptionParser& options, const std::string& table, con
   if (options.has("space") && options.get("space") != nasbench::networks().name()) {
     throw UsageError("--space: benchncnn measures networks by name");
   }
-  for (const char* other : {"devices", "rows", "unit", "operator-latencies"}) {
-    if (options.has(other)) throw UsageError("--" + std::string(other) + " is of a CSV, not of what benchncnn prints");
+  for (const char* other : {"devices", "rows", "unit", "operator-latencies", "quantity"}) {
+    if (options.has(other) && options.get(other) != name(datasets::Quantity::latency))
+      throw UsageError("--" + std::string(other) + " is of a CSV, not of what benchncnn prints");
   }
   const std::string id = options.has("id") ? options.get("id") : std::filesystem::path(table).stem().string();
   datasets::Findings findings;

@@ -51,6 +51,7 @@ std::string shown(const nlohmann::ordered_json& device) {
   if (!text("precision").empty()) parts.push_back(text("precision"));
   if (device.at("batch") != 1 && device.at("batch") != 0) parts.push_back("batch " + device.at("batch").dump());
   parts.push_back((text("source").empty() ? "" : text("source") + ", ") + device.at("networks").dump() + " networks");
+  if (text("space") != "networks") parts.push_back("of " + text("space") + " alone");
   if (std::isfinite(device.at("within_10").get<double>())) {
     parts.push_back("left out: " + whole_percent(device.at("within_10")) + " within ±10 %, " +
                     whole_percent(device.at("within_20")) + " within ±20 %");

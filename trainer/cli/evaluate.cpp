@@ -57,7 +57,7 @@ trainer::AdaptationSet read_truth(const OptionParser& options, const nasbench::N
   if (count > 0) say(std::to_string(count) + " measured architectures were adapted on and are left out");
   ArchitectureSet left_out = used;
   if (options.has("exclude")) {
-    const auto list = datasets::read_architectures(options.get("exclude"), space).architectures;
+    const auto list = usable_architectures(options, options.get("exclude"), space);
     left_out.insert(list.begin(), list.end());
   }
   trainer::AdaptationSet truth;

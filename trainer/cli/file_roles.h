@@ -58,8 +58,7 @@ class FileRoles {
   /// --explain and arguments without names. Throws UsageError where --fleet is given without several measurements.
   explicit FileRoles(const OptionParser& options);
 
-  /// `path` is a file, "-" for standard input, or may not exist, or a folder below which nothing may be written. `what`
-  /// names the option in messages.
+  /// `path` is a file, "-" for standard input, or may not exist, or a folder that is only read. `what` is the option.
   void reads(const std::string& what, const std::filesystem::path& path, bool is_folder = false);
   /// A folder of which everything is read: nothing may be written below it, nor over what its links lead to.
   void reads_folder(const std::string& what, const std::filesystem::path& folder);

@@ -74,8 +74,7 @@ class KernelMeasuring {
     }
     found_.emplace(key(row), latency_of(row));
     rows_.push_back(row);
-    constexpr std::size_t rows_at_a_time = 25;
-    if (count() % rows_at_a_time == 0) write_file_quickly(file_, datasets::kernel_table(rows_));
+    write_file_quickly(file_, datasets::kernel_table(rows_));  // a signal may end the program within the next kernel
     progress_.show(type + ", " + std::to_string(count()) + " kernels");
     return latency_of(row);
   }

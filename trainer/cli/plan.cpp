@@ -109,10 +109,10 @@ std::optional<std::size_t> say_needed(const OptionParser& options, const trainer
   }
   refuse_doubtful(options, *now, joined(options.all("measurements")));
   if (!needed) {
-    tell_people("no further measurements, up to " + std::to_string(trainer::most_planned) +
-                ", are expected to bring that to ±" + width);
+    tell_people("no further measurements are expected to bring that to ±" + width +
+                "; three more may still show that less is uncertain");
   } else if (*needed == 0) {
-    tell_people("that is within ±" + width + ": no further measurement is needed");
+    tell_people("that is within ±" + width + ": no further measurement is needed; no plan is written");
   } else {
     tell_people(std::to_string(*needed) + (*needed == 1 ? " further measurement is" : " further measurements are") +
                 " expected to bring that to ±" + width);
@@ -155,7 +155,7 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
                      ", whose candidates are named by --archs");
   }
   datasets::require_shapes_used(read);
-  if (options.has("archs")) request.candidates = usable_architectures(options.get("archs"), space);
+  if (options.has("archs")) request.candidates = usable_architectures(options, options.get("archs"), space);
   if (options.has("kit") && &space == &nasbench::networks()) {
     // What a kit could not copy whole, and what is of another format than most of them.
     const std::string suffix = datasets::kit_suffix(request.candidates);

@@ -21,8 +21,7 @@ std::string three_digits(double value) {
   return decimals(value, value > 0 ? std::clamp(2 - static_cast<int>(std::floor(std::log10(value))), 0, 9) : 2);
 }
 
-/// "1.30 ms (90 %: 1.24 to 1.38)" in the quantity's unit, a line for each; before it the architecture and a tab where
-/// more than one may have been asked for.
+/// "1.30 ms (90 %: 1.24 to 1.38)" in the quantity's unit, a line each; of several behind the architecture and a tab.
 void print(const std::vector<nasbench::Architecture>& architectures, const trainer::Predictions& predictions,
            const trainer::Predictor& predictor, double confidence, bool are_named) {
   const std::string percent = significant_digits(100 * confidence, 4);
@@ -87,7 +86,7 @@ std::vector<nasbench::Architecture> architectures_of(const OptionParser& options
     throw InputError("--networks: this predictor is of the space " + std::string(space.name()) +
                      "; take one of the space networks");
   }
-  if (options.has("archs")) return usable_architectures(options.get("archs"), space);
+  if (options.has("archs")) return usable_architectures(options, options.get("archs"), space);
   if (!networks.empty()) return networks;
   const nasbench::SearchSpace* decided = space.search_space();
   if (decided == nullptr) {

@@ -1,7 +1,6 @@
 #include "trainer/cli/shared_options.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "datasets/tables/architecture_column.h"
@@ -74,9 +73,12 @@ void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>&
   report_left_out(options, left_out);
 }
 
-std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space) {
+std::vector<nasbench::Architecture> usable_architectures(const OptionParser& options, const std::string& file,
+                                                         const nasbench::NetworkSpace& space) {
   datasets::ArchitectureList list = datasets::read_architectures(file, space);
   if (list.architectures.empty()) datasets::throw_nothing_usable(file, "architecture", list.findings, space);
+  if (options.has("strict") && !list.findings.empty())
+    throw InputError(file + ": " + list.findings.summary() + ", and --strict accepts none");
   report(list.findings);
   return std::move(list.architectures);
 }
@@ -191,7 +193,8 @@ std::string checkpoint_of(const OptionParser& options) {
   std::filesystem::path found;
   const char* known = options.has("like") ? "like" : "device";
   if (options.has(known)) found = trainer::shipped_knowledge_of(options.get(known), space);
-  if (found.empty()) found = trainer::shipped_checkpoint(space);
+  const bool of_any_space = options.has("like") && tables.empty();
+  if (found.empty()) found = trainer::shipped_checkpoint(of_any_space ? nasbench::networks() : space);
   const std::string shipped = found.lexically_normal().string();
   say("checkpoint: " + shipped);
   return shipped;

@@ -38,13 +38,13 @@ std::vector<nasbench::Architecture> networks_or_arguments(const OptionParser& op
 /// Says on stderr which files were left out. Throws InputError under --strict where there is one.
 void report_left_out(const OptionParser& options, const std::vector<datasets::LeftOutFile>& left_out);
 
-/// Leaves out the networks by name of which `problem_of` gives a problem, as report_left_out says. Throws InputError
-/// where none is left.
+/// Leaves out the networks by name of which `problem_of` gives a problem, as report_left_out says, or throws.
 void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>& networks,
                const std::function<std::optional<std::string>(const nasbench::Architecture&)>& problem_of);
 
 /// The usable architectures of a file; what is left out is reported. Throws InputError when nothing is usable.
-std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space);
+std::vector<nasbench::Architecture> usable_architectures(const OptionParser& options, const std::string& file,
+                                                         const nasbench::NetworkSpace& space);
 
 /// What all of `paths`, as of --measurements, hold, joined by network (datasets/kit/joined_sources.h); reports what is
 /// left out, what was measured more than once, and how far that agrees. Under --strict throws where anything is.

@@ -119,13 +119,23 @@ std::string predictors_in_help() {
   return joined(words, "; ");
 }
 
+/// Warns of device-runtimes that have a thousand times the latencies of the first, or a thousandth, of what they share.
+void say_of_units(const datasets::Pool& pool) {
+  const std::vector<std::vector<double>> latency_ms = datasets::latency_matrix(pool).latency_ms;
+  for (std::size_t d = 1; d < latency_ms.size() && unit(pool.quantity()) == "ms"; ++d) {
+    std::vector<double> ratios;
+    for (std::size_t n = 0; n < latency_ms[d].size(); ++n) ratios.push_back(latency_ms[d][n] / latency_ms[0][n]);
+    ratios.erase(std::remove_if(ratios.begin(), ratios.end(), [](double r) { return std::isnan(r); }), ratios.end());
+    say(datasets::unit_doubt(std::move(ratios), pool.devices[d].id, pool.devices[0].id), {{"warns", true}});
+  }
+}
+
 void run_train(const OptionParser& options) {
   if (!options.has("pool")) throw UsageError("tenshot train needs --pool; see tenshot train --help");
   std::vector<fs::path> folders;
   for (const std::string& pool : options.all("pool")) folders.emplace_back(trainer::given_or_shipped(pool));
   const std::string out = options.required("out");
-  // The predictor as far as it is known before the pool is read. The default may still turn out to be operators, which
-  // has no option that structured has not.
+  // The predictor as far as it is known yet: the default may turn out to be operators, which has no further options.
   const std::vector<std::string> known = trainer::predictor_names();
   const trainer::PredictorRow& expected = trainer::predictor_row(
       options.has("predictor") ? options.one_of("predictor", "predictor", known) : known.front());
@@ -151,6 +161,7 @@ void run_train(const OptionParser& options) {
   require_options_of(predictor, options);
   const json settings = settings_of(options, predictor);
   if (!options.has("from")) say_of_operator_latencies(pool, predictor);  // knowledge that grows does not learn them
+  say_of_units(pool);
   for (const datasets::DeviceRuntime& device : pool.devices) {
     const std::size_t disturbed = datasets::never_undisturbed(device);
     say(datasets::disturbance_remark(device.id, disturbed, device.latencies.size()),
@@ -169,7 +180,7 @@ void run_train(const OptionParser& options) {
   save_trained(model->to_archive(), out);
   const std::string what = model->knowledge() != nullptr ? "knowledge" : "checkpoint";
   const bool names_networks = model->knowledge() != nullptr && pool.space->search_space() == nullptr;
-  if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with");
+  if (options.has("from")) say("intervals are the checkpoint's; of a device like one of yours, adapt --like");
   say_written(
       out, what + " of " + predictor.name + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
       "tenshot plan --checkpoint " + shell_word(out) + (names_networks ? " --networks models/" : "") +

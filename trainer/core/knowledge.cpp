@@ -138,8 +138,8 @@ datasets::Pool joined_identities(const datasets::Pool& identities, const dataset
   for (datasets::DeviceRuntime& device : identities_of(own).devices) {
     if (identities.find(device.id) != nullptr) {
       throw InputError("device '" + device.id +
-                       "' is in the checkpoint already; give yours another id, in its "
-                       "device.json and its folder's name");
+                       "' is in the checkpoint already; give yours another id: by --id when you measure or import "
+                       "it, or in its device.json and its folder's name");
     }
     joined.devices.push_back(std::move(device));
   }

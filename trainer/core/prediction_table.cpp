@@ -4,6 +4,7 @@
 
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
+#include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
@@ -86,10 +87,10 @@ PredictionTable read_predictions(const std::filesystem::path& path, const Networ
   const bool intervals = lower_column && upper_column;
   PredictionTable table;
   const auto number = [&](std::size_t column) {
-    const std::optional<double> value = parse_number(csv.fields()[column]);
-    if (value && std::isfinite(*value)) return *value;
-    table.findings.add({value ? datasets::Problem::not_finite : datasets::Problem::not_a_number, csv.file(), csv.line(),
-                        csv.header()[column], std::string(csv.fields()[column].substr(0, 60))});
+    const datasets::LatencyEntry entry = datasets::parse_latency(csv.fields()[column]);
+    if (!entry.problem) return entry.latency_ms;
+    table.findings.add({*entry.problem, csv.file(), csv.line(), csv.header()[column],
+                        std::string(csv.fields()[column].substr(0, 60))});
     return std::nan("");
   };
   while (csv.next()) {

@@ -20,10 +20,9 @@ Remark remark_on(const datasets::Fleet& fleet) {
                 "and intervals are too narrow by that",
             true};
   }
-  return {boards + " that differ by " + significant_digits(100 * fleet.spread, 2) +
-          " %: the typical one is predicted; another one of the kind may be ±" +
-          significant_digits(100 * std::expm1(1.645 * fleet.deviation()), 2) +
-          " % from it, which intervals hold where there are any"};
+  return {boards + " that differ by " + percent_or_factor(fleet.spread) +
+          ": the typical one is predicted; another one of the kind may differ from it by " +
+          percent_or_factor(std::expm1(1.645 * fleet.deviation())) + ", which intervals hold where there are any"};
 }
 
 class FeedForwardPredictor : public Predictor {
@@ -131,7 +130,7 @@ nlohmann::json known_device_card(const PoolModel& model, const OwnFits& fits, st
     text += "; of networks left out, " + whole_percent(fit.within_10) + " were predicted within ±10 % and " +
             whole_percent(fit.within_20) + " within ±20 %";
   }
-  if (known.batch > 1) text += "; the latency is that of a batch of " + std::to_string(known.batch);
+  if (known.batch > 1) text += "; give files of one image: the latency is of a batch of " + std::to_string(known.batch);
   put_explanation(card, get_quantity(card), {{text}});
   return card;
 }

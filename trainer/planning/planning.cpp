@@ -18,12 +18,12 @@ constexpr const char* by_information = "information";
 
 using nasbench::ArchitectureSet;
 
-/// The networks to choose from. Throws InputError where there are none, or a measured network has no latency.
+/// The connected networks to choose from. Throws InputError where there are none, or a measured network has no latency.
 std::vector<Architecture> candidates_of(const datasets::Pool& pool, const PlanRequest& request) {
   if (request.measured.architectures.size() != request.measured.latency_ms.size()) {
     throw InputError("planning after measurements needs a latency for each of them");
   }
-  if (!request.candidates.empty()) return request.candidates;
+  if (!request.candidates.empty()) return not_measured(*pool.space, request.candidates, {}, request.candidates.size());
   std::vector<Architecture> known = known_architectures(pool);
   // A plan names networks: of two with one name, it can only mean one.
   const auto names_another = [&](const Architecture& a) { return pool.space->parse(pool.space->format(a)) != a; };

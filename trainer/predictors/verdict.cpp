@@ -58,12 +58,14 @@ std::vector<std::string> first_notes(std::vector<std::string> notes, const std::
   return notes;
 }
 
-/// Half the width of a measured network's interval by what the others tell: the median over some five of them.
+/// Half the width of a measured network's interval by what the others tell: the median over five, from fast to slow.
 double width_left_out(const PoolModel& model, const AdaptationSet& set, AdaptOptions options) {
   options.control = {};
   std::vector<double> widths;
-  const std::size_t count = set.architectures.size();
-  for (std::size_t i = 0; i < count; i += std::max<std::size_t>(count / 5, 1)) {
+  std::vector<std::size_t> order = numbers_below(set.architectures.size());
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return set.latency_ms[a] < set.latency_ms[b]; });
+  for (std::size_t rank = 0; rank < order.size(); rank += std::max<std::size_t>(order.size() / 5, 1)) {
+    const std::size_t i = order[rank];
     AdaptationSet others = set;
     others.architectures.erase(others.architectures.begin() + static_cast<std::ptrdiff_t>(i));
     others.latency_ms.erase(others.latency_ms.begin() + static_cast<std::ptrdiff_t>(i));
@@ -125,8 +127,8 @@ std::optional<NextMeasurements> next_measurements(const Predictor& predictor,
 
 std::vector<Architecture> judged_by(const PoolModel& model, const std::vector<Architecture>& measured,
                                     const std::vector<Architecture>& named) {
-  if (!named.empty()) return named;
-  std::vector<Architecture> known = known_architectures(model.pool());
+  std::vector<Architecture> known = named.empty() ? known_architectures(model.pool()) : named;
+  known = not_measured(*model.pool().space, known, measured, known.size());
   return known.empty() ? measured : known;
 }
 

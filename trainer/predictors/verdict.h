@@ -51,7 +51,7 @@ std::optional<NextMeasurements> next_measurements(const Predictor& predictor,
                                                   const std::vector<Architecture>& candidates, std::size_t count);
 
 /// The networks that a verdict is about: of networks by name those that the user `named`, else those of the pool
-/// (known_architectures()), else the measured ones.
+/// (known_architectures()), without the measured ones, which need no prediction; those where there are no others.
 std::vector<Architecture> judged_by(const PoolModel& model, const std::vector<Architecture>& measured,
                                     const std::vector<Architecture>& named = {});
 

@@ -211,8 +211,7 @@ std::string FeatureMap::name(std::size_t feature) const {
 }
 
 FeatureScale feature_scale(const FeatureMap& map) {
-  // What a group's operators have of a measure in a typical network: they count, multiply–add or move so much. The base
-  // and large tensors are measures of their own.
+  // What a group's operators have of a measure in a typical network: they count, multiply–add or move so much.
   constexpr std::array<double, measures_of_group + 2> usual = {20, 3e8, 1e7, 1e7, 5e6, 3e7, 3e8, 1, 1e9};
   FeatureScale scale;
   scale.log_unit.resize(map.raw.size());

@@ -50,8 +50,7 @@ struct FeatureMap {
   /// Operators of the pool's networks, see unusual_operator(); `of_8_bits` itself where products of bytes are told from
   /// those of floats, as earlier files do not, and devices that execute networks in bytes.
   std::set<std::string> unusual;
-  /// Names of groups and of unusual operators that other devices of the pool measured and the known device that is
-  /// predicted did not.
+  /// Names of groups and of unusual operators that other devices of the pool measured and this known one did not.
   std::vector<std::string> unmeasured;
 
   std::size_t operator_features() const { return raw.size(); }
@@ -81,8 +80,7 @@ FeatureMap make_feature_map(const nasbench::NetworkSpace& space,
 
 /// What becomes of operators of a group that the pool never saw, or a known device never measured.
 enum class UnknownOperators {
-  /// They count as operators of the group most like theirs that the pool saw; where other devices measured the group,
-  /// as such operators.
+  /// They count as operators of the group most like theirs that the pool saw; or as what other devices measured.
   stand_in,
   left_out
 };

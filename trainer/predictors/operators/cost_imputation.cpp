@@ -21,8 +21,7 @@ std::map<std::size_t, std::vector<Index>> columns_of_groups(const PoolNumbers& p
   return columns;
 }
 
-/// The log of the mean size of a network's operators of a group: the sum of their measures, each relative to its mean
-/// over the pool; NaN where it has none.
+/// The log of the mean size of a network's operators of a group, relative to the pool's; NaN where it has none.
 Eigen::ArrayXd log_sizes(const PoolNumbers& pool, const std::vector<Index>& columns) {
   const Eigen::ArrayXd count = pool.features.col(columns.front()).array();
   const Eigen::ArrayXd size = pool.features(Eigen::all, columns).rowwise().sum().array() / count;

@@ -35,8 +35,7 @@ Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOpt
 
 /// Makes the costs of each device of one of the library's kinds the mean of those that its own networks say and those
 /// that they say together with all other devices. Its own count more from a hundred networks on. Of devices with fewer
-/// than thirty these are CostLibrary::known_costs alone: drawn together they would seem so alike that a new device is
-/// promised too much.
+/// than thirty these are CostLibrary::known_costs alone: drawn together they would promise a new device too much.
 void draw_to_others(const PoolNumbers& pool, CostLibrary& library);
 
 /// Takes the costs of tensors that an allocator does not keep (large_bytes_feature()) from the devices and kinds of

@@ -17,8 +17,7 @@ struct PoolNumbers {
   Eigen::MatrixXd latency_ms;         ///< [devices, networks]; NaN where it was not measured
   FeatureScale scale = {};            ///< of the operators' features; empty: no kinds of devices are learned
   DeviceLabels labels = {};           ///< of the devices; as `scale`
-  /// [features]: those of one number measure the same operators, and the first of them counts these. Empty: each
-  /// feature stands alone.
+  /// [features]: those of one number measure the same operators, and the first counts these. Empty: each is alone.
   std::vector<std::size_t> groups = {};
 };
 
@@ -97,8 +96,7 @@ struct CostLibrary {
   NetworkPlaces places;
   Eigen::MatrixXd known;          ///< places of the pool's networks, [networks, features + 1]; empty: not compared
   Eigen::MatrixXd known_weights;  ///< [networks, devices]: a device's log residual at x is similarity(x, known) · them
-  /// The smallest and the largest place of size among the networks that each device measured, [devices, 2]; empty in
-  /// files of earlier versions.
+  /// The smallest and the largest place of size among the networks that each device measured, [devices, 2], or empty.
   Eigen::MatrixXd sizes;
   /// The growth of the knowledge by which each network and each device came, 0: by none; empty: it never grew.
   Eigen::VectorXd network_growth, device_growth;

@@ -74,8 +74,7 @@ void add_spread(Eigen::Index begin, const Eigen::MatrixXd& covariance, Eigen::In
                 CostPosterior& posterior);
 
 /// Keeps what operators cost that no measured network has, which a device of the pool may have learned from one
-/// outlier: no component's cost of them is more than ten times the median component's. `measured` are features, [n,
-/// features].
+/// outlier: no component's cost of them is over ten times the median component's. `measured` is [n, features].
 void confine_unmeasured(const Eigen::MatrixXd& measured, CostPosterior& posterior);
 
 /// What a posterior says of networks; `novelty` and `reach` are shares of its residual_variance and reach_variance.

@@ -17,8 +17,7 @@ struct KindSolution {
   Eigen::VectorXd residual_weights;  ///< [n]: of what alike networks share beside costs and the kind's residuals
 };
 
-/// Finds the most probable log costs by Gauss–Newton in the space of the n measurements, with the noise and evidence of
-/// latency_solver.h.
+/// Finds the most probable log costs by Gauss–Newton in the space of the n measurements (latency_solver.h).
 KindSolution solve(const KindView& view, const LatencyProblem& problem, double noise, const PosteriorOptions& options);
 
 }  // namespace tenshot::trainer::operators

@@ -89,8 +89,7 @@ Places widen(FeatureMap& map, CostLibrary& library, const FeatureMap& other) {
   return places;
 }
 
-/// Gives devices costs of features that are new to them: the mean of what they cost the added devices, relative to the
-/// costs of what both have measured.
+/// Gives devices costs of features new to them: what they cost the added ones, relative to what both have measured.
 void add_new_costs(const Places& places, const PoolNumbers& numbers, const Eigen::MatrixXd& added,
                    Eigen::MatrixXd& costs) {
   Eigen::RowVectorXd both = (numbers.features.array() != 0).colwise().any().cast<double>();

@@ -17,8 +17,7 @@ CostPosterior known_posterior(const CostLibrary& library, const Eigen::MatrixXd&
 
 /// How well each device of a pool is predicted where its networks are left out of all fits, a fifth at a time, and
 /// where of the residuals what devices have in common is kept. Errors are standardised by known_posterior(). A device
-/// with few networks takes part of the quantiles of all. What calibration found out of networks unlike all others is
-/// that of `calibrated`.
+/// with few networks takes part of the quantiles of all. Of networks unlike all others `calibrated` says it.
 OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& calibrated, const PosteriorOptions& options);
 
 /// Puts stepped_scale_ms() in the place of every device's median latency, which is one of those that it measured. The
@@ -28,8 +27,7 @@ void drop_medians(FeatureMap& map, CostLibrary& library);
 /// Appends the devices of a pool to a library: of few networks their costs are what the library is adapted to, of many
 /// they are fitted; how they differ from the devices that are there is seen on the pool's networks. Features that the
 /// library has not, of operators that none of its networks has, are added to the map; no device that was there has a
-/// cost for them. What the pool says of operators inside networks is not learned. Throws InputError for a device
-/// without latencies.
+/// cost for them. What the pool says of operators inside networks is not learned. Throws InputError without latencies.
 void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, const PosteriorOptions& options);
 
 /// How well devices that a pool adds to a library are predicted where a fifth of its networks is left out at a time.

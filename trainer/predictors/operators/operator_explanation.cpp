@@ -5,6 +5,7 @@
 #include <map>
 
 #include "datasets/pool/describe.h"
+#include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/adaptation.h"
@@ -94,6 +95,15 @@ std::vector<Remark> remarks_on_scale(const std::vector<double>& latency_ms,
     return {
         {"The more a network takes on other devices, the less it was measured to take: are these frames per second?",
          true}};
+  }
+  const auto range = [](const std::vector<double>& ms) {
+    const auto [least, most] = std::minmax_element(ms.begin(), ms.end());
+    return *most / *least;
+  };
+  std::vector<double> ranges;
+  for (const std::vector<double>& of_device_ms : of_pool_ms) ranges.push_back(range(of_device_ms));
+  if (latency_ms.size() >= enough && !ranges.empty() && range(latency_ms) < 1.25 && median(ranges) > 5) {
+    return {{"The networks took about the same here, and not elsewhere: did the timing wait for the device?", true}};
   }
   std::vector<double> typical_ms;
   for (const std::vector<double>& of_device_ms : of_pool_ms) typical_ms.push_back(geometric_mean(of_device_ms));

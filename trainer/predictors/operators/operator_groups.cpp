@@ -40,8 +40,7 @@ struct AboutGroup {
 
 /// The groups in the order of their numbers, then what operators of no group have. Activations, element-wise operators
 /// and norms stand in for each other alone: tables that list none of the three have their costs in those of the
-/// operators before them, with which most runtimes fuse them. What multiplies nothing mostly moves numbers
-/// (experiments/search/unseen_groups.md).
+/// operators before them, with which most runtimes fuse them (experiments/search/unseen_groups.md).
 const std::array<AboutGroup, group_count + 1> groups = {{
     {"convolution_1x1", {spatial, grouped, linear}},
     {"convolution", {pointwise, grouped, depthwise}},

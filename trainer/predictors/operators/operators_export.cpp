@@ -21,8 +21,7 @@ struct EncodedFeatures {
   struct Part {
     /// For each of the decisions, where its options begin among the columns of the encoding, and how many there are.
     std::vector<std::pair<Index, int>> columns;
-    /// [combinations, features + first uses]: the features, then a one for each first use that the part makes. The
-    /// combination's last decision is the fastest.
+    /// [combinations, features + first uses]: the features, a one for each first use. The last decision is fastest.
     Eigen::MatrixXd rows;
   };
   /// A feature of starts that a network has once, however many of its operators use it.

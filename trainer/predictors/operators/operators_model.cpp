@@ -8,6 +8,7 @@
 
 #include "datasets/pool/joined_pools.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers_below.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
@@ -28,6 +29,8 @@
 namespace tenshot::trainer {
 namespace operators {
 namespace {
+
+constexpr std::size_t fewest_networks = 6;  ///< of a pool whose costs are to be trusted
 
 struct Learned {
   FeatureMap map;
@@ -92,6 +95,12 @@ class OperatorsModel : public PoolModel {
     }
     tell_measured(map, std::move(measured));
     put_explanation(card, get_quantity(card), own.told);
+    const std::size_t networks = datasets::latency_matrix(pool_).architectures.size();
+    if (!knowledge_ && networks < fewest_networks) {
+      put_explanation(
+          card, get_quantity(card),
+          {{"The pool has " + counted(networks, "network") + ", too few to tell what operators cost", true}});
+    }
     put_explanation(card, get_quantity(card), explanation_lines(posterior, map, features, devices, names));
     if (get_quantity(card) == pool_.quantity()) {
       put_explanation(card, get_quantity(card), remarks_on_scale(set.latency_ms, predict_pool(set.architectures)));

@@ -14,8 +14,7 @@ namespace {
 
 using Eigen::Index;
 
-/// Smallest and largest standard deviation of log latency that operators unknown to the pool add: the largest is that
-/// of a network which has no others.
+/// Smallest and largest standard deviation of log latency that unknown operators add; the largest where all are.
 constexpr double least_unknown_deviation = 0.1, most_unknown_deviation = 2;
 
 /// The deviation by a part that makes log latency `share` longer, and may well cost so many times as much.
@@ -49,7 +48,8 @@ Eigen::VectorXd OperatorsPredictor::unknown_deviations(const std::vector<Archite
   Eigen::VectorXd deviations = Eigen::VectorXd::Zero(static_cast<Index>(architectures.size()));
   if (space_->search_space() != nullptr || architectures.empty()) return deviations;
   if (card_.contains("known_device") && posterior_.places.compared()) {
-    deviations = deviations_beyond(posterior_, posterior_.places.of(table(architectures).rows()));
+    const operators::FeatureTable known = table(architectures, operators::UnknownOperators::left_out);
+    deviations = deviations_beyond(posterior_, posterior_.places.of(known.rows()));
   }
   std::vector<Architecture> unknown;
   std::vector<Index> places;
@@ -62,8 +62,11 @@ Eigen::VectorXd OperatorsPredictor::unknown_deviations(const std::vector<Archite
   const LogLatency with = operators::predict(posterior_, table(unknown));
   const LogLatency without = operators::predict(posterior_, table(unknown, operators::UnknownOperators::left_out));
   for (std::size_t u = 0; u < unknown.size(); ++u) {
-    const double share = with.mean[static_cast<Index>(u)] - without.mean[static_cast<Index>(u)];
-    deviations[places[u]] = std::hypot(deviations[places[u]], unknown_deviation(share));
+    const auto row = static_cast<Index>(u);
+    const double share = with.mean[row] - without.mean[row];
+    // An unknown operator makes a network no more alike those that are known.
+    const double alike = std::max(std::pow(without.deviation[row], 2) - std::pow(with.deviation[row], 2), 0.0);
+    deviations[places[u]] = std::hypot(deviations[places[u]], unknown_deviation(share), std::sqrt(alike));
   }
   return deviations;
 }

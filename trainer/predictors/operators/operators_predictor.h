@@ -26,8 +26,7 @@ class OperatorsPredictor : public Predictor {
   Predictions predict_as_unlike(const std::vector<Architecture>& architectures, double confidence) const override;
   std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>& architectures) const override;
   /// In a space whose options combine, a formula of their one-hot encoding: one that holds probabilities gives the
-  /// latency of the expected operators. Of networks by name, a formula of the sums over their operators and
-  /// unknown_deviations().
+  /// latency of the expected operators. Of networks by name, one of their operators' sums and unknown_deviations().
   ExportedFormula formula() const override;
   std::vector<Remark> explanation() const override;
   std::vector<PartCost> operator_costs(const std::vector<Architecture>& typical) const override;

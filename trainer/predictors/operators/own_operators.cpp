@@ -65,8 +65,7 @@ TreeEnsemble trees_beside(const OperatorTimes& times, const FeatureMap& shared,
 }
 
 /// Which operators are timed, what they cost as a line and by trees, which learn what `others` take, and what is
-/// between their sums and the latencies. `features` are those of the measured networks. The unit is the latency of a
-/// network that is typical of the pool.
+/// between their sums and the latencies. `features` are the measured networks'. The unit is a typical one's latency.
 OperatorTimes learned_times(const FeatureMap& shared, const CostLibrary& library, const nasbench::NetworkSpace& space,
                             const AdaptationSet& set, const Eigen::MatrixXd& features, const OwnOperators& own,
                             const std::vector<OperatorSpecification>& others, const std::vector<double>& ms) {
@@ -262,8 +261,7 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
   both.spread_ms.rightCols(own.spread_ms.cols()) = own.spread_ms;
   both.rest_ms2 += own.rest_ms2;
   both.least_costs_ms += own.least_costs_ms;
-  // Both parts have anchors of their own: the measured networks, behind those of the library that each is like. The own
-  // entry's weights of the latter are zero.
+  // Both parts have anchors of their own: the measured networks, behind the library's, whose own weights are zero.
   if (library.places.compared()) both.anchor_weights.tail(measured) += own.anchor_weights.tail(measured);
   return both;
 }

@@ -122,6 +122,26 @@ TEST(KnownDevice, AskedWithAnOperatorThatNobodyMeasured_NamesItAndWidensTheInter
   EXPECT_GT(found.upper_ms[1] / found.lower_ms[1], found.upper_ms[0] / found.lower_ms[0]);
 }
 
+TEST(KnownDevice, AskedWithMoreUnknownOperators_NeverNarrowsTheInterval) {
+  const nasbench::OperatorSpecification plain = test::convolution(3, 256, 256, 256, 56);
+  nasbench::OperatorSpecification unknown;
+  unknown.kind = nasbench::OperatorKind::opaque;
+  unknown.name = "my.ops.Magic";
+  unknown.inputs = {{1, 256, 56, 56}};
+  unknown.output = {1, 256, 56, 56};
+  const auto predictor = of_networks().knowledge->known_device("board1_cpu");
+  double width = 0;
+  for (const std::size_t count : {0U, 1U, 4U}) {
+    std::vector<nasbench::OperatorSpecification> operators(10, plain);
+    operators.resize(10 + count, unknown);
+    const auto network =
+        nasbench::add_network(nasbench::named_network("magic-" + std::to_string(count), std::move(operators), "test"));
+    const Predictions found = predictor->predict({network}, 0.9);
+    EXPECT_GT(found.upper_ms[0] / found.lower_ms[0], width) << count;
+    width = found.upper_ms[0] / found.lower_ms[0];
+  }
+}
+
 /// A third of made-up layers are depthwise; two networks that differ by ten of them.
 std::vector<Architecture> with_and_without_depthwise() {
   const nasbench::OperatorSpecification plain = test::convolution(3, 1, 64, 64, 28);

@@ -91,6 +91,10 @@ TEST(Peers, LookUpSumsTheDescriptorsOperatorsOverAllCellsAndFitsTheBackbone) {
   EXPECT_NEAR(latency_ms[1], 2 + 30 * 0.06, 1e-5);
 }
 
+TEST(Peers, ALineThroughOperatorsIsRefusedWhereCellsDoNotNameThem) {
+  EXPECT_THROW(train_pool_model("lasso", test::synthetic_pool(20), {}, {}), InputError);
+}
+
 TEST(Peers, TransferRanksAsTheMostSimilarDevice) {
   const datasets::Pool pool = test::synthetic_pool(120);
   AdaptationSet set = some_of(pool.devices[1], 0, 12);
@@ -142,6 +146,15 @@ TEST(Forest, LearnsFromManyMeasurementsAndIsSeeded) {
             many->predict(truth.architectures, 0.9).latency_ms);
   EXPECT_NE(model->adapt(some_of(device, 0, 2), other)->predict(truth.architectures, 0.9).latency_ms,
             many->predict(truth.architectures, 0.9).latency_ms);
+}
+
+TEST(Forest, OfOneMeasurementSaysThat) {
+  if (!has_xgboost()) GTEST_SKIP() << "forests are trained by XGBoost: install libxgboost-dev";
+  AdaptationSet one = some_of(test::synthetic_device("new", 5, 1.0, 0.01, 60, 9), 0, 60);
+  one.latency_ms = {34.5};
+  one.architectures.resize(1);
+  const auto predictor = train_pool_model("forest", test::synthetic_pool(20), {}, {})->adapt(one, {});
+  EXPECT_NEAR(predictor->predict(one.architectures, 0.9).latency_ms[0], 34.5, 1e-3);
 }
 
 TEST(Forest, SaysWhatToInstallWhereXgboostIsAbsent) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/unit/trainer/fixtures.h"
@@ -91,7 +92,23 @@ TEST(Trust, AVerdictIsAboutTheNetworksThatTheUserNamed) {
   const PoolModel& model = *test::of_networks().model;
   const std::vector<Architecture> known = known_architectures(model.pool()), mine = {known[3], known[5]};
   EXPECT_EQ(judged_by(model, {known[0]}, mine), mine);
-  EXPECT_EQ(judged_by(model, {known[0]}), known);
+  EXPECT_EQ(judged_by(model, {known[0]}), std::vector<Architecture>(known.begin() + 1, known.end()));
+  EXPECT_EQ(judged_by(model, {known[3]}, mine), std::vector<Architecture>{known[5]}) << "the others need a prediction";
+  EXPECT_EQ(judged_by(model, {known[5], known[3]}, mine), (std::vector<Architecture>{known[5], known[3]}));
+}
+
+TEST(Trust, IsTheSameInWhateverOrderNetworksWereMeasured) {
+  const test::Kept& kept = test::of_networks();
+  AdaptationSet set = test::first_of(kept.pool.devices[0], 10);
+  const auto half_width = [&] {
+    return judge(*kept.knowledge, *kept.knowledge->adapt(set, {}), set, {}, set.architectures)->half_width;
+  };
+  const double before = half_width();
+  const std::vector<Architecture> named = set.architectures;
+  std::reverse(set.architectures.begin(), set.architectures.end());
+  std::reverse(set.latency_ms.begin(), set.latency_ms.end());
+  EXPECT_NEAR(half_width(), before, 1e-9);
+  EXPECT_NEAR(judge(*kept.knowledge, *kept.knowledge->adapt(set, {}), set, {}, named)->half_width, before, 1e-9);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "nasbench/spaces/networks.h"
+#include "tests/unit/trainer/predictors/operators/made_up_pool.h"
+#include "trainer/predictors/operators/operators_model.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -80,6 +82,16 @@ TEST_F(NetworkCosts, ByKindAreTheDearestFirst) {
   EXPECT_NEAR(kinds[0].deviation_ms, 0.6, 1e-12);
   EXPECT_EQ(kinds[1].name, "base");
   EXPECT_TRUE(costs_by_kind(posterior_, map_, nasbench::networks(), {}).empty());
+}
+
+TEST(Operators, OfAPoolOfFewNetworksAreDoubted) {
+  for (const std::size_t count : {3U, 8U}) {
+    const std::vector<Architecture> few = test::made_up_networks(count);
+    const auto model = train_operators(test::pool_of(nasbench::networks(), few), {});
+    const std::vector<Remark> remarks = model->adapt(test::measured(nasbench::networks(), few), {})->explanation();
+    const bool warned = std::any_of(remarks.begin(), remarks.end(), [](const Remark& remark) { return remark.warns; });
+    EXPECT_EQ(warned, count == 3) << count;
+  }
 }
 
 }  // namespace
