@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import types
 import unittest
 
 import made_up_board
@@ -194,6 +195,28 @@ class ModuleTest(unittest.TestCase):
         self.assertEqual(len(tenshot.adapt(CHECKPOINT, kit).card["adaptation_set"]), len(list((kit / "results").glob("arch_*"))))
         with self.assertRaises(tenshot.FileError):
             tenshot.adapt(CHECKPOINT, pathlib.Path("/nowhere/latencies.csv"))
+
+    def test_what_names_one_network_twice_counts_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([PROGRAM, "network", "generate", "--space", "synthetic-cnn", "--count", "3", "--seed", "7", "--out",
+                            folder, "--quiet"], check=True)
+            first, *others = sorted(pathlib.Path(folder).glob("*.onnx"))
+            again = first.parent / "." / ".." / first.parent.name / first.name
+            planned = tenshot.plan("networks", candidates=[first, str(again), *others], samples=3)
+            self.assertEqual(len(set(planned)), 3)
+            measured = types.MappingProxyType({first: 10, str(again): 30, others[0]: "5"})
+            predictor = tenshot.adapt("networks", measured)
+            self.assertEqual(predictor.verdict.measurements, 2)
+            self.assertIn(20, [row["latency_ms"] for row in predictor.card["adaptation_set"]])
+
+    def test_measurements_that_are_no_numbers_are_named(self):
+        for value in (None, "fast", [1.0]):
+            with self.assertRaisesRegex(tenshot.InputError, "has " + re.escape(repr(value))):
+                tenshot.adapt(CHECKPOINT, {self.ten[0]: value})
+        with self.assertRaisesRegex(tenshot.InputError, "candidates holds no architecture"):
+            tenshot.plan(candidates=[])
+        with self.assertRaisesRegex(tenshot.InputError, "there is no quantity 'power'"):
+            tenshot.plan(CHECKPOINT, quantity="power")
 
     def test_measurements_in_several_files_count_by_their_median(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -414,6 +437,14 @@ class ModuleTest(unittest.TestCase):
         self.assertEqual((found.index.name, list(found.index)), ("architecture", self.ten))
         self.assertTrue(numpy.array_equal(found["upper_ms"], self.predictor.predict_interval(self.ten, 0.8)[2]))
         self.assertEqual(len(self.predictor.to_frame()), 15625)
+        energy = tenshot.adapt(CHECKPOINT, frame.rename(columns={"latency_ms": "energy_mj"}))
+        self.assertEqual((energy.quantity, energy.unit), ("energy", "mJ"))
+        lost = frame["latency_ms"].set_axis(frame["architecture"])
+        lost.iloc[0] = float("nan")
+        with self.assertRaisesRegex(tenshot.InputError, "is nan"):
+            tenshot.adapt(CHECKPOINT, pandas.concat([lost, series]))
+        with self.assertRaisesRegex(tenshot.InputError, "None has"):
+            tenshot.adapt(CHECKPOINT, pandas.DataFrame({"network": [None], "latency_ms": [1.0]}))
         with self.assertRaisesRegex(tenshot.InputError, "expected latency_ms or cold_ms"):
             tenshot.adapt(CHECKPOINT, frame.rename(columns={"latency_ms": "time"}))
 

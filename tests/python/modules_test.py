@@ -173,6 +173,19 @@ class ModulesTest(unittest.TestCase):
 
         self.refused(Shared(), "used in several branches")
 
+        class Context(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.pool, self.conv = nn.AdaptiveAvgPool2d(1), nn.Conv2d(3, 3, 1)
+
+            def forward(self, x):
+                return x + self.conv(self.pool(x))
+
+        self.refused(Context(), "does not fit 3x8x8")
+        with self.assertRaisesRegex(ValueError, "takes a tensor of 3 dimensions"):
+            tenshot.space_from_modules("rows", [{"a": nn.Conv2d(3, 3, 1), "b": nn.Identity()}], input=(3, 8),
+                                       head=nn.Sequential(nn.Flatten(2), nn.Linear(64, 2)))
+
         class Branching(nn.Module):
             def forward(self, x):
                 return x if x.sum() > 0 else -x

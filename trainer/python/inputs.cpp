@@ -4,6 +4,7 @@
 #include "datasets/kit/measured_source.h"
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/network_sources.h"
+#include "nasbench/support/median.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/shipped.h"
@@ -28,9 +29,9 @@ std::vector<std::filesystem::path> paths_of(const MeasurementSource& source) {
 }
 
 /// Measurements that are numbers; none where they lie in files.
-std::map<std::string, double> numbers_of(const MeasurementSource& source) {
-  const auto* numbers = std::get_if<std::map<std::string, double>>(&source);
-  return numbers == nullptr ? std::map<std::string, double>{} : *numbers;
+Numbers numbers_of(const MeasurementSource& source) {
+  const auto* numbers = std::get_if<Numbers>(&source);
+  return numbers == nullptr ? Numbers() : *numbers;
 }
 
 }  // namespace
@@ -59,6 +60,8 @@ Strings strings_of(const pybind11::iterable& architectures) {
   if (py::hasattr(values, "columns")) {
     const char* column = values.contains("architecture") ? "architecture" : "network";
     values = values.contains(column) ? py::object(values[column]) : py::object(values.attr("index"));
+  } else if (py::getattr(values, "ndim", py::int_(1)).equal(py::int_(2))) {
+    values = values.attr("ravel")();
   }
   const py::object as_text = py::module_::import("os").attr("fspath");
   Strings strings;
@@ -90,9 +93,16 @@ trainer::AdaptationSet adaptation_set(const trainer::PoolModel& model, const Mea
   } else if (fleet) {
     throw InputError("fleet is of several files or folders, one of each board");
   } else {
+    nasbench::ArchitectureMap<std::vector<double>> values;
+    std::vector<nasbench::Architecture> measured;
     for (const auto& [text, latency_ms] : numbers_of(source)) {
       require_positive(text, latency_ms, *set.quantity);
-      set.add(parse_all(*model.pool().space, {text}).front(), latency_ms);
+      measured.push_back(parse_all(*model.pool().space, {text}).front());
+      values[measured.back()].push_back(latency_ms);
+    }
+    for (const nasbench::Architecture& architecture : measured) {
+      const auto found = values.extract(architecture);
+      if (!found.empty()) set.add(architecture, median(found.mapped()));
     }
     set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
   }

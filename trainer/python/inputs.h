@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,9 +23,9 @@ namespace tenshot::python {
 // What Python gives, as the library takes it, and a search space as Python sees it.
 
 using Strings = std::vector<std::string>;
-/// Latencies in milliseconds by architecture string; or CSV files of them, device-runtimes' folders, kits.
-using MeasurementSource =
-    std::variant<std::map<std::string, double>, std::filesystem::path, std::vector<std::filesystem::path>>;
+/// Names of architectures, each with its latency in milliseconds, or CSV files of them, device-runtimes' folders, kits.
+using Numbers = std::vector<std::pair<std::string, double>>;
+using MeasurementSource = std::variant<Numbers, std::filesystem::path, std::vector<std::filesystem::path>>;
 /// Extents by the name of an ONNX file's input.
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 

@@ -164,6 +164,8 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
              std::uint64_t seed, const std::optional<std::string>& quantity, bool fleet, bool profile,
              const std::string& runtime) {
   const Strings candidates = among ? strings_of(*among) : Strings{};
+  if (among && candidates.empty()) throw InputError("candidates holds no architecture and no network");
+  if (quantity) datasets::quantity_named(*quantity);
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, candidates, measured));
   const nasbench::NetworkSpace& space = *model->pool().space;
   trainer::PlanRequest request;

@@ -6,6 +6,7 @@
 """
 import importlib.util as _util
 import os as _os
+from collections.abc import Mapping as _Mapping
 
 from . import native
 from .native import *  # noqa: F401,F403
@@ -22,20 +23,25 @@ _COLUMNS = {"latency": "latency_ms", "cold": "cold_ms", "energy": "energy_mj", "
 
 
 def _measured(source, quantity):
-    """A pandas DataFrame or Series as a dict, repeated measurements by their median; all else as it is."""
+    """A pandas DataFrame or Series, or a dict, as a list of names and values, all else as it is; and of what quantity."""
     if hasattr(source, "columns"):
         wanted = [_COLUMNS.get(quantity, quantity)] if quantity else list(_COLUMNS.values())
         found = [column for column in wanted if column in source]
+        names = next((source[name] for name in ("architecture", "network") if name in source), source.index)
         if len(found) != 1:
             raise InputError(f"the DataFrame has the columns {list(source.columns)}, expected {' or '.join(wanted)} beside "
                              "architecture (or network)")
-        names = next((source[name] for name in ("architecture", "network") if name in source), source.index)
+        quantity = next((name for name, column in _COLUMNS.items() if column == found[0]), quantity)
         source = source[found[0]].set_axis(list(names))
-    if hasattr(source, "to_dict"):
-        source = source.groupby(level=0).median().to_dict()
-    if isinstance(source, dict):
-        source = {_os.fspath(name): value for name, value in source.items()}
-    return source
+    if hasattr(source, "to_dict") or isinstance(source, _Mapping):
+        numbers = []
+        for name, value in source.items():
+            try:
+                numbers.append((_os.fspath(name), float(value)))
+            except (TypeError, ValueError):
+                raise InputError(f"measurements are numbers by architecture (or network): {name!r} has {value!r}") from None
+        source = numbers
+    return source, quantity
 
 
 def adapt(checkpoint=None, measurements=None, seed=1, quantity=None, on_progress=None, like="", operators=None, fleet=False,
@@ -60,8 +66,8 @@ def adapt(checkpoint=None, measurements=None, seed=1, quantity=None, on_progress
                   device-runtimes of others then count less
 
     Warns of measurements that look wrong. Raises InputError on those that cannot be used, FileError, FormatError."""
-    return native.adapt(checkpoint, _measured(measurements, quantity), seed, quantity, on_progress, like, operators, fleet,
-                        runtime)
+    measurements, quantity = _measured(measurements, quantity)
+    return native.adapt(checkpoint, measurements, seed, quantity, on_progress, like, operators, fleet, runtime)
 
 
 def plan(checkpoint=None, samples=10, sampler="information", candidates=None, measured=None, seed=1, quantity=None, fleet=False,
@@ -75,8 +81,8 @@ def plan(checkpoint=None, samples=10, sampler="information", candidates=None, me
     --profile). Raises InputError, FileError, FormatError."""
     if candidates is not None:
         candidates = list(dict.fromkeys(map(_os.fspath, _texts(candidates))))  # a population of a search repeats
-    return native.plan(checkpoint, samples, sampler, candidates, _measured(measured, quantity), seed, quantity, fleet, profile,
-                       runtime)
+    measured, quantity = _measured(measured, quantity)
+    return native.plan(checkpoint, samples, sampler, candidates, measured, seed, quantity, fleet, profile, runtime)
 
 
 def random_architectures(space, count, seed=1):
@@ -98,7 +104,7 @@ def _texts(architectures):
     """What names architectures: the column `architecture` or `network` of a DataFrame, else its index; the values of an
     array of two dimensions; a list of one text; anything else as it is."""
     columns = getattr(architectures, "columns", None)
-    if isinstance(architectures, str):
+    if isinstance(architectures, (str, _os.PathLike)):
         return [architectures]
     if columns is None:
         return architectures.ravel() if getattr(architectures, "ndim", 1) == 2 else architectures
@@ -194,12 +200,8 @@ class LatencyRegressor:
 
     def fit(self, X, y):
         """Adapts the checkpoint to the measurements y of X; one measured several times counts by its median."""
-        import statistics
-        measured = {}
-        for text, value in zip(_texts(X), y, strict=True):
-            measured.setdefault(str(text), []).append(float(value))
-        self.predictor_ = adapt(self.checkpoint, {text: statistics.median(values) for text, values in measured.items()},
-                                self.seed, self.quantity, like=self.like, runtime=self.runtime)
+        measured = [(str(text), float(value)) for text, value in zip(_texts(X), y, strict=True)]
+        self.predictor_ = adapt(self.checkpoint, measured, self.seed, self.quantity, like=self.like, runtime=self.runtime)
         return self
 
     def predict(self, X):

@@ -3,10 +3,13 @@ operators. Needs torch; the module `tenshot` itself does not."""
 import json
 import operator
 import os
+import tempfile
 
 import torch
 import torch.fx
 from torch.nn import functional
+
+from .native import Error, Space
 
 FORMAT = "tenshot.space/1"
 ACTIVATIONS = {
@@ -165,6 +168,7 @@ class _Trace:
             return _global_pool(node.args[1] if len(node.args) > 1 else node.kwargs["output_size"], target.__name__)
         if target in MEANS:
             axes = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim")
+            axes = [axes] if isinstance(axes, int) else axes or []
             if sorted(axis % 4 for axis in axes) == [2, 3]:
                 return {"kind": "global_pool"}
         name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
@@ -177,8 +181,6 @@ class _Trace:
         ways = [self.between(fork, source) for source in sources]
         self.require_apart(fork, sources)
         head = self.between(start, fork)
-        if node.target in ADDITIONS and [] in ways and len(ways) == 2:
-            return head + [{"kind": "residual", "operators": ways[0] or ways[1]}]
         if node.target in ADDITIONS:
             return head + [{"kind": "branches", "join": "add", "operators": ways}]
         if node.target in CONCATENATIONS:
@@ -214,14 +216,36 @@ def _operators(module):
     return [] if module is None else _Trace(module.eval()).operators()
 
 
+def _require_flat(module, inputs):
+    if inputs[0].dim() != 2:
+        raise ValueError(f"{module} takes a tensor of {inputs[0].dim()} dimensions; a space's linear layer takes a flat one")
+
+
 def _shape_after(module, tensor, place):
     if module is None:
         return tensor
-    with torch.no_grad():
-        result = module.eval()(tensor)
+    hooks = [each.register_forward_pre_hook(_require_flat) for each in module.modules() if isinstance(each, torch.nn.Linear)]
+    try:
+        with torch.no_grad():
+            result = module.eval()(tensor)
+    finally:
+        for hook in hooks:
+            hook.remove()
     if not isinstance(result, torch.Tensor):
         raise ValueError(f"{place} gives something else than one tensor")
     return result
+
+
+def _require_readable(document):
+    """What the program does not read, as a sum of tensors of unlike shapes, is not given either."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "space.json")
+        with open(file, "w", encoding="utf-8") as text:
+            json.dump(document, text)
+        try:
+            Space(file)
+        except Error as error:
+            raise ValueError(str(error).replace(f"{file}: ", "")) from None
 
 
 def space_from_modules(name, layers, *, input, stem=None, head=None, path=None):
@@ -270,6 +294,7 @@ def space_from_modules(name, layers, *, input, stem=None, head=None, path=None):
         tensor = _shape_after(head, tensor, "the head")
     if tensor.dim() == 2:
         document["classes"] = tensor.shape[1]
+    _require_readable(document)
     if path is not None:
         temporary = f"{os.fspath(path)}.partial"
         with open(temporary, "w", encoding="utf-8") as file:
