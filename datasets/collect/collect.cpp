@@ -7,6 +7,7 @@
 #include "datasets/collect/collect_batches.h"
 #include "datasets/collect/collect_descriptor.h"
 #include "datasets/collect/collect_record.h"
+#include "datasets/tables/space_files.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/machine/memory.h"
 
@@ -176,7 +177,8 @@ class Collection {
     record_.batch_size = options_.batch_size;
     record_.sentinel_tolerance = options_.sentinel_tolerance;
     record_.complete = false;
-    save();  // before the first measurement, so that a folder that cannot be written fails at once
+    write_space_files(options_.folder, space_, wanted_);  // before the first measurement, so that all that fails, does
+    save();
   }
 
   MachineState machine_state() const {

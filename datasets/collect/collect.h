@@ -15,8 +15,7 @@
 
 namespace tenshot::datasets {
 
-/// The hardware descriptor to measure with the architectures: latencies and counters of the space's operators, and what
-/// its operations cost inside a network.
+/// The hardware descriptor to measure with the architectures: of the space's operators, alone and inside a network.
 struct DescriptorOptions {
   bool wanted = false;  ///< some seconds of measuring, which let three networks, or none, do for ten
   /// Where counts come from: perf_event (the processor's counters), callgrind (simulated: the same on every machine,
@@ -24,8 +23,7 @@ struct DescriptorOptions {
   std::string counters = "auto";
   /// Pools can be compared only where they count the same ones. More need more passes.
   std::vector<std::string> events{default_counters.begin(), default_counters.end()};
-  /// How many passes count; 0: as many as leave at most four events in each. Fewer are faster, and have the kernel
-  /// estimate.
+  /// How many passes count; 0: as many as leave at most four events in each. With fewer the kernel estimates.
   int passes = 0;
   std::filesystem::path program;  ///< the program tenshot, which callgrind runs; empty: callgrind cannot be used
 };
@@ -48,8 +46,7 @@ struct CollectOptions {
   /// Measures 5 % of the architectures again at the end, which says how repeatable it all was and takes 5 % longer.
   bool repeat_check = false;
   /// Architectures between two measurements of the sentinel; measured in turn, and the sentinel with them, where
-  /// timing.rounds is over 1. Larger spends less time on the sentinel, loses more when a batch is disturbed, and keeps
-  /// more networks in memory.
+  /// timing.rounds is over 1. Larger spends less time on the sentinel, loses more to a disturbance, and takes memory.
   int batch_size = 20;
   /// A batch whose sentinel moved further is measured again at the end. Larger takes less time, and lets latencies in
   /// that were measured at another speed of the machine.
@@ -57,8 +54,7 @@ struct CollectOptions {
   /// Begins to watch how much the machine interferes and returns what tells it since then; a batch that was contended
   /// (descriptor::contended) is measured again. Empty: nothing is watched.
   std::function<std::function<descriptor::Contention()>()> watch_contention = watched_machine;
-  /// For each batch; the best is kept, and counted in the environment when it is unsettled. More take longer on a
-  /// disturbed machine.
+  /// For each batch; the best is kept, and counted in the environment when it is unsettled. More take longer.
   int attempts = 3;
   /// For how many seconds in all to throw away what was measured while the sentinel had moved, and to wait for the
   /// machine to settle. Larger gives better latencies on a machine that others use, later.
@@ -99,8 +95,7 @@ std::string sentinel_name(const NetworkSpace& space);
 /// file's environment says whether a later call has something left to do. An architecture that the runtime cannot run
 /// is left out, and stands in the environment with the reason, as long as there is another. The machine is expected to
 /// be quiet; the thread is pinned meanwhile to its last processors, so that two collections must not run at once.
-/// Throws InputError when the folder holds measurements made under other options (naming each), Interrupted when
-/// progress said stop.
+/// Throws InputError when the folder holds measurements under other options, Interrupted when progress said stop.
 DeviceRuntime collect(const CollectOptions& options, const NetworkSpace& space, const CollectProgress& progress = {});
 
 /// The same with a runtime of the caller's; `options.runtime` is not looked at.

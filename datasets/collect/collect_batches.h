@@ -52,8 +52,7 @@ class CollectJournal {
   nlohmann::json content_;
 };
 
-/// Measures batches of architectures, each with the sentinel, and judges by it how disturbed the machine was. The
-/// arguments must outlive it.
+/// Measures batches of architectures with the sentinel, by which it judges the machine. The arguments must outlive it.
 class CollectBatches {
  public:
   CollectBatches(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,

@@ -10,8 +10,7 @@
 namespace tenshot::datasets {
 namespace {
 
-/// The sensors' own step of a few milliseconds counts little in a second, and the median of three visits outvotes one
-/// that something else disturbed.
+/// The sensors' own step of some milliseconds counts little in a second, and three visits outvote a disturbed one.
 constexpr int visits_of_network = 3;
 constexpr double seconds_of_visit = 1;
 

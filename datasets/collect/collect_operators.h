@@ -35,8 +35,7 @@ struct CollectOperatorsOptions {
 /// where it takes one image and gives one, else alone (descriptor/isolation/isolation.h).
 ///
 /// The file is written after every network, so that the same call resumes. Progress is told how many networks are done,
-/// of how many, and a name; false stops. Throws Interrupted then, InputError where the file is no such table,
-/// FileError.
+/// of how many, and a name; false stops. Throws Interrupted then, FileError, InputError on another table.
 std::vector<KernelRow> collect_operators(
     const descriptor::Runtime& runtime, const std::vector<NetworkToMeasure>& networks,
     const CollectOperatorsOptions& options,

@@ -158,8 +158,8 @@ class Starts {
     environment_["saved_utc"] = utc_now();
     device_.environment = environment_.dump();
     device_.latencies = starts_.measurements();
-    make_folder(folder());
     write_space_files(options_.collect.folder, space_, starts_.order());
+    make_folder(folder());
     write_file_atomically(table(), starts_.to_csv(space_));
     write_file_atomically(folder() / "device.json", to_json(device_, space_).dump(2) + "\n");
   }

@@ -14,16 +14,14 @@ struct CollectStartsOptions {
   CollectOptions collect;
   Quantity quantity = Quantity::cold;  ///< or memory: what the device-runtime holds
   /// The program and the arguments that start a network once and print a FreshStart as the last line: `--weights FILE`
-  /// and the architecture (of a network by name, its ONNX file) are put behind, and `--empty` for a network that does
-  /// nothing.
+  /// and the architecture (of a network by name, its ONNX file) are put behind; `--empty` for one that does nothing.
   std::vector<std::string> command;
   /// Starts of a network at least. More take longer, and make lucky agreement of a few less likely.
   int minimum_starts = 6;
   /// Undisturbed starts at most; twice as many in all. More take longer, and let unsteady disks reach the precision.
   int maximum_starts = 15;
   /// The networks are started in turn, this often, and an equal share of a network's starts falls into each round: what
-  /// the machine changes in the course of an hour does not tell networks apart then. More write the files of the
-  /// weights more often.
+  /// the machine changes in the course of an hour does not tell networks apart then. More write weights more often.
   int rounds = 1;
   /// Enough starts once the 95 % confidence interval of the median is within this. Larger stops sooner and leaves more
   /// noise; halving it takes four times the starts.

@@ -26,8 +26,7 @@ class CannotRun : public Error {
   Architecture architecture;
 };
 
-/// Prepares and times networks under the options of a collection, and adds what that costs to its record. The
-/// arguments must outlive the timer.
+/// Prepares and times networks under the options of a collection, and records the cost. The arguments must outlive it.
 class CollectTimer {
  public:
   CollectTimer(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,

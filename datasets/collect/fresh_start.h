@@ -45,8 +45,7 @@ nlohmann::json to_json(const FreshStart& start);
 /// A network that gives its input as its output: what a runtime takes when it does nothing.
 nasbench::Network empty_network(const nasbench::Network& like);
 
-/// What a process says of its start in the last line of its output, whose file is removed. Throws Error where it says
-/// something else, and as run_child.
+/// What a process says of its start in the last line of its output, whose file is removed. Throws Error, as run_child.
 FreshStart start_in_process(const descriptor::ChildProcess& child);
 
 /// A network's starts: medians of their parts.

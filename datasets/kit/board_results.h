@@ -34,8 +34,7 @@ std::vector<double> times_from_json(std::string_view text, const std::string& fi
 /// Milliseconds, one a line; empty lines are passed over.
 std::vector<double> times_from_lines(std::string_view text, const std::string& file);
 
-/// onnxruntime_perf_test's result file: "model,seconds,peak working set,processor use,run" a line; other lines, such as
-/// its statistics, are passed over.
+/// onnxruntime_perf_test's result file: "model,seconds,peak working set,processor use,run" a line, among others.
 std::vector<double> times_from_perf_test(std::string_view text, const std::string& file);
 
 /// The times in a model's folder, of whichever of the files is there, with its notes. Throws FormatError as they do.
@@ -56,8 +55,7 @@ std::map<std::string, PerfStatCount> parse_perf_stat(std::string_view text);
 /// one, so that starting up cancels out. Adds the counters that perf scaled to `scaled`.
 std::vector<double> counted_events(const std::filesystem::path& folder, std::set<std::string>& scaled);
 
-/// What measure.sh noted of the clock that bounds the backend: Hz of a GPU, kHz of a processor; nothing where the board
-/// does not tell.
+/// What measure.sh noted of the clock that bounds the backend: Hz of a GPU, kHz of a processor, or nothing.
 struct NotedClocks {
   std::optional<long long> before, after;
   bool steady = false;  ///< within 2 % of each other

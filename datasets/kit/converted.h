@@ -21,8 +21,7 @@ struct ConvertedSummary {
 /// A file belongs to the model whose id it has (`arch_01.tflite` of `models/arch_01.onnx`), or whose network's name.
 /// What was added before is forgotten, and other files are passed over. `converted` may be the kit's own `converted/`
 /// or `models/`. Throws FileError and FormatError as read_kit_manifest() does, and InputError that names the files at
-/// fault: an architecture has none, or half of one, two are of one model, or of two formats. The kit then stays as it
-/// was.
+/// fault: an architecture has none, or half of one, two are of one model, or of two formats. The kit stays as it was.
 ConvertedSummary add_converted(const std::filesystem::path& folder, const std::filesystem::path& converted);
 
 }  // namespace tenshot::datasets

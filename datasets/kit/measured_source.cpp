@@ -17,7 +17,7 @@ void require_same_space(const NetworkSpace& found, const NetworkSpace& expected,
                         const std::string& kind) {
   if (&found == &expected) return;
   const bool one_name = found.name() == expected.name();
-  throw InputError(path.string() + ": is a " + kind + " of " + std::string(found.name()) + ", the checkpoint is of " +
+  throw InputError(path.string() + ": is a " + kind + " of " + std::string(found.name()) + ", and asked for is " +
                    (one_name ? "another space of that name" : std::string(expected.name())));
 }
 

@@ -22,8 +22,7 @@ struct MeasuredSource {
   std::vector<double> latency_ms;  ///< of each, or another quantity in its unit
   bool whole_milliseconds = false;
   HardwareDescriptor descriptor;  ///< "none" for a CSV
-  /// What operators take inside the networks: a kit's profiles say it, or a device-runtime's operators.csv. Of
-  /// latencies of networks alone.
+  /// What operators take inside the networks: a kit's profiles say it, or a device-runtime's operators.csv.
   std::vector<OperatorLatency> operator_latencies;
   std::vector<std::string> profile_remarks;  ///< what a kit's profiles say, in a line; their problems are its findings
   Findings findings;                         ///< what is left out of a CSV or of a device-runtime's folder

@@ -38,14 +38,12 @@ KernelRow profiled_row(const nasbench::Network& network, int node, const std::st
                        std::vector<double> times_ms);
 
 /// The rows as CSV with a header: kernel, operation, function, inputs, output, window, stride, dilation, groups, bias,
-/// isolation, purpose, latency_ms, deviation_ms, seconds, refused. Shapes are written 1x32x56x56, several with blanks
-/// between them.
+/// isolation, purpose, latency_ms, deviation_ms, seconds, refused. Shapes are written 1x32x56x56, with blanks between.
 std::string kernel_table(const std::vector<KernelRow>& rows);
 
 /// Reads them back; columns may stand in any order, and those from `isolation` on may be missing, but for latency_ms.
 /// Throws InputError that names the line, the column, what is there and what is expected: a kind of operator that is
-/// not known, a shape without positive sizes, a latency that is not a positive number where nothing says that the
-/// runtime refused.
+/// not known, a shape without positive sizes, a latency that is not positive where nothing was refused.
 std::vector<KernelRow> parse_kernel_table(std::string_view text, const std::string& file);
 
 /// The same of a file. Throws FileError, InputError.

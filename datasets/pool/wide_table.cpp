@@ -10,6 +10,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -23,7 +24,8 @@ std::string header_place(const CsvReader& csv) { return csv.file() + ":" + std::
 
 /// Whether the column stands beside the measurements of a device-runtime, or says something else of a network.
 bool is_beside_measurements(const std::string& column) {
-  const auto names = {"runs", "batch", "threads", "params", "params_m", "flops", "gflops", "macs", "top1", "accuracy"};
+  const auto names = {"architecture", "index",    "id",    "row",    "runs", "batch", "threads",
+                      "params",       "params_m", "flops", "gflops", "macs", "top1",  "accuracy"};
   const auto ends = {"_std", "_std_ms", "_stddev", "_fps"};
   return begins_with(column, "stddev_") || begins_with(column, "sentinel_") ||
          std::find(names.begin(), names.end(), column) != names.end() ||
@@ -37,7 +39,7 @@ std::vector<DeviceColumn> device_columns(const CsvReader& csv, const NetworkSpac
   for (std::size_t position = 0; position < csv.header().size(); ++position) {
     const std::string& column = csv.header()[position];
     // Tables written by pandas have an unnamed column of row numbers.
-    if (column == "architecture" || column == "index" || column.empty() || is_beside_measurements(column)) continue;
+    if (column.empty() || is_beside_measurements(lower_case(column))) continue;
     if (column == "network" && &space == &nasbench::networks()) continue;
     if (column == "device") {
       throw InputError(header_place(csv) + "'device': expected a column for each device (in pandas: DataFrame.pivot)");

@@ -52,8 +52,7 @@ void add_operator_latencies(DeviceRuntime& device, const NetworkSpace& space,
 /// without a name, so that nothing of it is left whatever ends the process.
 class ColumnSpool {
  public:
-  /// The file is in `folder`, or, while that does not exist, in the nearest folder above it that does. Throws FileError
-  /// where none can be made.
+  /// The file is in `folder`, or, while that does not exist, in the nearest folder above. Throws FileError.
   ColumnSpool(const std::filesystem::path& folder, std::size_t columns);
 
   /// `row` has as many values as there are columns. Throws FileError (the disk is full).

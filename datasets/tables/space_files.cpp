@@ -42,6 +42,7 @@ const nasbench::NetworkSpace* read_space_files(const fs::path& folder) {
 void write_space_files(const fs::path& folder, const nasbench::NetworkSpace& space,
                        const std::vector<nasbench::Architecture>& architectures) {
   const fs::path space_file = folder / space_file_name, networks_file = folder / networks_file_name;
+  make_folder(folder);
   if (const std::string definition = space.definition(); !definition.empty()) {
     if (!is_there(space_file)) {
       write_file_atomically(space_file, nlohmann::json::parse(definition).dump(2) + "\n");

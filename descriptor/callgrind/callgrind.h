@@ -47,8 +47,7 @@ std::string why_no_valgrind();
 /// child fails or takes too long, Interrupted when `go_on` says no, FormatError when a dump is missing or damaged.
 OperatorCounts count_by_callgrind(const CallgrindOptions& options);
 
-/// The child's side: runs each operator a few times to warm the simulated caches, then `runs` times for the dump that
-/// counts. Outside valgrind it only runs them.
+/// The child's side: runs each operator a few times to warm the simulated caches, then `runs` times for the dump.
 void run_for_callgrind(const std::vector<std::unique_ptr<PreparedNetwork>>& operators, int runs);
 
 /// Whether valgrind executes this process; never where the build had no headers of valgrind.

@@ -13,8 +13,7 @@ namespace tenshot::descriptor {
 using KernelMaker = std::optional<CompiledKernel>(const ColdNetwork& network, const ColdLayer& layer,
                                                   const MachineCode& code);
 
-/// Convolutions of any window, stride and groups as matrix products whose rows are found by pointers (Dukhan, "The
-/// Indirect Convolution Algorithm", 2019).
+/// Convolutions of any window, stride and groups as matrix products whose rows are found by pointers (Dukhan, 2019).
 KernelMaker indirect_convolution;
 
 /// Convolutions of one channel for each group, and one filter for each channel.

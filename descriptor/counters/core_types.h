@@ -20,8 +20,7 @@ std::vector<std::string> core_types(const std::filesystem::path& sources = event
 /// has counters, events and caches of its own, and the kernel counts an event on the cores of one type only.
 std::string core_type(int cpu, const std::filesystem::path& sources = event_sources);
 
-/// The core types of several processors, each once and ascending, joined by '+'; "unknown" where the kernel does not
-/// say. What a file of measurements records.
+/// The core types of several processors, each once and ascending, joined by '+', or "unknown"; files record it.
 std::string core_types_of(const std::vector<int>& cpus, const std::filesystem::path& sources = event_sources);
 
 }  // namespace tenshot::descriptor

@@ -87,8 +87,7 @@ struct ColdStart {
   std::vector<float> last_output;        ///< what the last of several runs computed
 };
 
-/// Starts the network that is planned in the file, cold. Throws InputError where the plan is of another machine: its
-/// kernels may not exist here.
+/// Starts the network that is planned in the file, cold. Throws InputError where the plan is of another machine.
 ColdStart run_cold_start(const std::filesystem::path& plan, const ColdStartOptions& options);
 
 }  // namespace tenshot::descriptor

@@ -234,8 +234,7 @@ class Run {
   }
 
  private:
-  /// Prepares kernels of later runs, one after another, until none is left. Where one cannot be prepared, the layers
-  /// keep those that they have.
+  /// Prepares kernels of later runs, one after another, until none is left. Where one cannot be, layers keep theirs.
   void switch_kernels(int core) {
     try {
       dnnl::stream stream(engine_);

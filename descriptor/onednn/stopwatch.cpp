@@ -16,7 +16,7 @@ namespace {
 FirstUses first_uses_here() {
   omp_set_num_threads(1);
   ColdNetwork network;
-  network.tensors = {{1, 64}, {1, 64}};
+  network.tensors = {{64, 64}, {64, 64}};  // of one row, the library makes only a part of the code of a matrix product
   network.output = 1;
   ColdLayer layer;
   layer.kind = ColdKind::linear;

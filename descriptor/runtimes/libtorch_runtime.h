@@ -22,8 +22,7 @@ namespace tenshot::descriptor {
 ///   range that eight random images showed in floating point, convolutions by the best engine LibTorch has. On bytes
 ///   run convolutions, batch norms, ReLU, pools, sums, multiplication by a number, concatenation and linear layers; any
 ///   other operator runs on floats, between a conversion of what it takes and one of what it gives. Inputs are images.
-/// - `libtorch-cuda`: eager on the first CUDA device; a run includes waiting for it. Where there is none, preparing
-///   throws Error.
+/// - `libtorch-cuda`: eager on the first CUDA device; a run includes the wait. Preparing throws Error without one.
 std::vector<std::string> libtorch_runtime_names();
 
 /// nullptr when the name is none of libtorch_runtime_names().

@@ -11,8 +11,7 @@ namespace tenshot::descriptor {
 
 /// `opencv-dnn`: OpenCV's own network engine on the processor, in float32. It reads the ONNX model that
 /// nasbench::onnx_model writes of the network, with the weights that the other runtimes have too; batch norms and
-/// activations are fused into the convolutions before them. What OpenCV's reader does not take it names when it
-/// prepares the network.
+/// activations are fused into the convolutions before them. Preparing names what OpenCV's reader does not take.
 constexpr std::string_view opencv_runtime_name = "opencv-dnn";
 
 /// Whether this build has it (TENSHOT_OPENCV).
@@ -21,8 +20,7 @@ bool has_opencv();
 /// Throws InputError that says what to install where this build lacks it.
 std::unique_ptr<Runtime> make_opencv_runtime();
 
-/// The network of an ONNX file's bytes, as a cold start reads it: nothing is run yet. `network` says its inputs and
-/// outputs. Throws as Runtime::prepare.
+/// The network of an ONNX file's bytes, as a cold start reads it: nothing is run yet. Throws as Runtime::prepare.
 std::unique_ptr<PreparedNetwork> prepare_opencv_onnx(const std::string& onnx, const nasbench::Network& network,
                                                      const RuntimeOptions& options);
 

@@ -26,8 +26,7 @@ class FlatFile {
 
   std::uint64_t size() const { return size_; }
 
-  /// The little-endian number at a place. Throws FormatError where it does not lie in the file, or where more than
-  /// 64 MiB were looked at.
+  /// The little-endian number at a place. Throws FormatError outside the file, and beyond 64 MiB that were looked at.
   template <class T>
   T number(std::uint64_t place) {
     std::array<unsigned char, sizeof(T)> bytes;

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <initializer_list>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,8 +75,7 @@ class LayerReader {
   std::size_t outputs() const { return file_.outputs.size(); }
   bool is_constant(std::size_t i) const { return input(i).constant; }
   const Shape& shape(std::size_t i = 0) const { return input(i).shape; }
-  /// Notes which of `node`'s parameters are the layer's constant inputs, each of them at one node: other layers may
-  /// read them too.
+  /// Notes which of `node`'s parameters are the layer's constant inputs, each at one node: others may read them too.
   void trace_parameters(NetworkNode& node);
   /// Throws FormatError where the input is a constant.
   Source source(std::size_t i = 0) const;

@@ -133,8 +133,7 @@ void matrix_product(LayerReader& layer) {
   give_without(layer, layer.builder().matrix_product(layer.name(), a, b), row, column);
 }
 
-/// The equation is an array of its characters, with letters i to l for dimensions without the batch, which computed
-/// inputs and the output have in front.
+/// The equation is an array of its characters, with letters i to l for dimensions behind the batch.
 void einsum(LayerReader& layer) {
   std::vector<EinsumOperand> operands;
   for (std::size_t i = 0; i < layer.size(); ++i) {

@@ -11,8 +11,7 @@ namespace {
 
 using Layout = Rule::Layout;
 
-/// Operators that are read alike: numbers of BuiltinOperator (tensorflow/lite/schema/schema.fbs), each before the name
-/// of ONNX, or of functions the network's.
+/// Operators that are read alike: numbers of BuiltinOperator (tensorflow/lite/schema/schema.fbs), before ONNX's name.
 struct Row {
   Convert* convert;
   Layout layout;

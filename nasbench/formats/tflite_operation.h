@@ -70,8 +70,7 @@ class Operation {
   std::vector<std::int64_t> numbers(std::size_t i) const;
   /// The numbers of a small constant of integers; nothing of other inputs.
   std::optional<std::vector<std::int64_t>> few_numbers(std::size_t i) const;
-  /// The axis, counted from behind where it is negative, in the shape of input `i`. Throws FormatError where it has
-  /// none.
+  /// The axis, counted from behind where it is negative, in the shape of input `i`. Throws FormatError without one.
   std::int64_t axis(std::int64_t number, std::size_t i = 0) const;
 
   // Outputs.
@@ -135,8 +134,7 @@ struct Rule {
 /// The rule of a BuiltinOperator, or of a custom one by its name; nothing of one that we do not know.
 const Rule* rule_of(std::int32_t code, const std::string& custom);
 
-/// Which tensors are images: those that windows move over, and all of four dimensions that are alike by what computes
-/// one from the other.
+/// Which tensors are images: those that windows move over, and those of four dimensions that are computed alike.
 std::vector<bool> images_of(const TfliteFile& file);
 
 /// Numbers of BuiltinOperator that conversions ask for.

@@ -73,8 +73,7 @@ OnnxTypes packed_attention(const OnnxNode& node) {
   return types_of(quantised ? onnx::TensorProto::FLOAT : node.element(), {{in[0], in[1], hidden}, present});
 }
 
-/// com.microsoft's MultiHeadAttention and its like: (batch, length, heads × size) of each, keys and values perhaps by
-/// heads, or all packed into the query.
+/// com.microsoft's MultiHeadAttention and its like: (batch, length, heads × size), by heads, or packed.
 OnnxTypes attention_of_heads(const OnnxNode& node) {
   const std::int64_t heads = heads_of(node, "num_heads");
   const Shape& query = node.shape();

@@ -43,8 +43,7 @@ bool is_alias(const onnx::NodeProto& node, const OnnxInputs& inputs) {
 bool asks_for_shape(const onnx::NodeProto& node) { return node.op_type() == "Shape" || node.op_type() == "Size"; }
 
 /// What the constant `result` is made of, and in how many bits. A vector that an Identity hands on is one of its own:
-/// PyTorch writes vectors of equal numbers, such as the scales of norms that were never trained, once with an Identity
-/// for each of the others.
+/// PyTorch writes vectors of equal numbers, as scales of new norms are, once with an Identity for each of the others.
 void trace_origins(const onnx::NodeProto& node, const OnnxInputs& inputs, const std::string& body, OnnxValue& result) {
   const bool handed_on = node.op_type() == "Identity" && inputs[0] != nullptr && inputs[0]->shape.size() == 1;
   if (handed_on && inputs[0]->origins.size() == 1) {

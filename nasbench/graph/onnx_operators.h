@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "nasbench/graph/network.h"
 #include "nasbench/graph/onnx_folding.h"

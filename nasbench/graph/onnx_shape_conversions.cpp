@@ -214,8 +214,7 @@ bool elementwise(Conversion& c) {
   return c.result.operation.constants.size() + c.result.inputs.size() <= 3;
 }
 
-/// QLinearAdd and QLinearMul (com.microsoft), of two parts, and QLinearConcat, after the output's: (tensor, scale, zero
-/// point of each part, …).
+/// QLinearAdd and QLinearMul (com.microsoft), of two parts, and QLinearConcat, behind the output's: (x, scale, zero)…
 bool quantised_parts(Conversion& c) {
   const bool concatenates = c.result.operation.kind == OperatorKind::concatenate;
   c.result.inputs.clear();

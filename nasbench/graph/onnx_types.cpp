@@ -12,8 +12,7 @@
 namespace tenshot::nasbench {
 namespace {
 
-/// Whether the shape of an output follows from numbers that are computed: the length is found in the data, or an input
-/// says it that is no constant.
+/// Whether the shape of an output follows from numbers that are computed: of the data, or an input that is no constant.
 bool follows_from_data(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   static const auto always = words_of("NonMaxSuppression NonZero Unique Compress StringSplit"),
                     contributed = words_of("RemovePadding BeamSearch GreedySearch Sampling WhisperBeamSearch");
@@ -57,8 +56,7 @@ double sum_of(const std::map<std::string, std::int64_t>& elements) {
 
 }  // namespace
 
-/// The types of the node's outputs as we or libonnx infer them; what neither does the file has to say. Nothing where
-/// nobody can say it beforehand.
+/// The types of the node's outputs as we or libonnx infer them; else the file says them. Nothing where nobody can.
 std::optional<OnnxValues> OnnxGraphReader::output_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const auto opset = file_.opsets.find(node.domain());
   constexpr std::int64_t newest = 1000;

@@ -129,17 +129,9 @@ void LayeredSpace::name_decisions() {
 }
 
 void LayeredSpace::check_levels() {
-  // Every list is expanded so that what is wrong is found when the file is read: at the ends of the range of
-  // resolutions, or at each of them where tensors have to fit each other.
+  // Every list is expanded at every resolution, so that what is wrong is found when the file is read.
   std::vector<int> resolutions = resolutions_;
   if (resolutions.empty()) resolutions = {resolution_};
-  const std::string text = definition_->dump(-1, ' ', false, json::error_handler_t::replace);
-  const bool fits_tensors =
-      text.find("\"from\":") != std::string::npos || text.find("\"branches\"") != std::string::npos;
-  if (resolutions.size() > 2 && !fits_tensors) {
-    const auto [least, most] = std::minmax_element(resolutions_.begin(), resolutions_.end());
-    resolutions = {*least, *most};
-  }
   std::size_t expanded = 0;
   for (const int resolution : resolutions) {
     for (std::size_t width = 0; width < std::max<std::size_t>(1, widths_.size()); ++width) {

@@ -134,8 +134,7 @@ class LayeredSpace final : public SearchSpace {
 const LayeredSpace& read_layered_space(const std::filesystem::path& path);
 const LayeredSpace& layered_space(const nlohmann::json& definition, const std::string& file);
 
-/// FBNet (Wu et al., CVPR 2019, tables 1 and 2): 22 layers of nine blocks, of which skip is a 1×1 convolution where the
-/// shape changes.
+/// FBNet (Wu et al., CVPR 2019, tables 1 and 2): 22 layers of nine blocks; skip is a 1×1 where shapes change.
 const SearchSpace& fbnet();
 
 /// Once-for-all's MobileNetV3 (Cai et al., ICLR 2020, §4.1; width 1): five units of up to four blocks, each of kernel

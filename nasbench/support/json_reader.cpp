@@ -136,8 +136,7 @@ std::string json_reason(const json::exception& error) {
   return excerpt(code_end == std::string_view::npos ? text : text.substr(code_end + 2));
 }
 
-/// Whether brackets are nested deeper than so many levels. Looked for in the text, as asking the parser at every value
-/// takes longer than the parsing does.
+/// Whether brackets are nested deeper than so many levels; in the text, as asking the parser at each value takes long.
 static bool is_deeper(std::string_view text, int levels) {
   int depth = 0;
   bool in_string = false;

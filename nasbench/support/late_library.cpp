@@ -21,8 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20, kibibyte = 1024;
 /// What LibTorch's libraries are mapped to, and what they take beside that (seen in the mappings of LibTorch 1.13.1
-/// with OpenBLAS 0.3.21): 128 MiB for each thread and as much once for the first matrix product; the threads' stacks;
-/// and what small work takes.
+/// with OpenBLAS 0.3.21): 128 MiB for each thread and as much once for the first matrix product; stacks; small work.
 constexpr std::uint64_t mapped = 600 * mebibyte;
 constexpr std::uint64_t of_each_thread = (128 + 8) * mebibyte;
 constexpr std::uint64_t beside_threads = (128 + 96) * mebibyte;

@@ -13,8 +13,7 @@ namespace tenshot::sampling {
 /// The architectures that may be measured, and what the pool says of them.
 struct Candidates {
   std::vector<nasbench::Architecture> architectures;
-  /// Latency [device][candidate] on each device of the pool, any positive scale per device, complete; may be empty for
-  /// a sampler that does not rank.
+  /// Latency [device][candidate] on each device of the pool, of any scale, complete; may be empty without ranks.
   std::vector<std::vector<double>> pool_latency;
   /// Indices into `architectures` that have been measured already; they are not chosen again.
   std::vector<std::size_t> measured;

@@ -81,8 +81,7 @@ std::vector<Combination> weighted_combinations(const ColdProblem& problem, const
 }
 
 /// Layers so far. With H prepared on the executing core, E executed, and P_i the time when the preparing core is done
-/// with layer i, the makespan is max(H + E, max over i of P_i + the executions from i on): of these two `sum` and
-/// `wait` are what is known so far.
+/// with layer i, the makespan is max(H + E, max over i of P_i + the executions from i on): `sum` and `wait`.
 struct State {
   double preparing = 0;  ///< P of the last layer that the preparing core took
   double sum = 0;

@@ -137,8 +137,7 @@ std::vector<Architecture> choose_samples(const Experiment& experiment, const Gri
   request.profiled = method.profiled;
   request.noise = method.planning_noise;
   request.seed = experiment.spec.seed_of(cell.trial);
-  // Samplers look at the pool, whose latencies are complete here, at what earlier rounds have measured and, where the
-  // method says so, at the target's descriptor.
+  // Samplers look at the pool, whose latencies are complete here, at earlier rounds and, if told, at a descriptor.
   std::shared_ptr<const PlanningPrior> prior;
   if (model != nullptr && method.sampler) prior = model->planning_prior();
   if (prior == nullptr && chooses_by_prior(request.sampler)) prior = prior_of(priors, experiment, cell);

@@ -94,8 +94,7 @@ std::string counter_source(const std::string& descriptor, const std::vector<data
   return simulated ? "simulated" : "hardware";
 }
 
-/// One row a cell; shares are from 0 to 1, what a method does not have is empty. `samples` is what was asked for,
-/// `measured` how many it came to.
+/// One row a cell; shares are from 0 to 1, and may be empty. `samples` was asked for, `measured` is what it came to.
 std::string results_csv(const Experiment& experiment, const std::vector<CellResult>& results) {
   const json versions = version_card();
   const std::string constants = experiment.data.sha256 + ',' + versions.at("tenshot").get<std::string>() + ',' +

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "nasbench/support/number_text.h"
@@ -130,8 +129,7 @@ std::string descriptors_line(const Experiment& experiment, const std::vector<Cel
   return "Kinds of descriptor used, and in how many cells: " + joined(of_methods, "; ") + ".\n\n";
 }
 
-/// Says, where cells use counters that callgrind simulated, that no hardware counted them. experiments/pages.py says
-/// the same of pages that were made before.
+/// Says, where cells use counters that callgrind simulated, that no hardware counted them, as pages.py says.
 std::string counters_note(const Experiment& experiment, const std::vector<CellResult>& results) {
   const auto using_them = std::count_if(results.begin(), results.end(), [](const CellResult& result) {
     return result.descriptor.find("counters") != std::string::npos;

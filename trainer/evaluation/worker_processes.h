@@ -17,8 +17,7 @@ struct ProcessTask {
 
 /// Runs all tasks, in `jobs` processes at a time, which die with the caller; `on_finished` is called after each, in the
 /// caller's process. Call it before LibTorch has threads in this process: threads do not survive a fork. Throws Error
-/// with what the first failing task threw, after ending the others; Interrupted when `go_on`, which is asked many times
-/// a second, says stop.
+/// with what the first failing task threw, after ending the others; Interrupted when `go_on` says no.
 void run_in_processes(const std::vector<ProcessTask>& tasks, int jobs,
                       const std::function<void(const ProcessTask&)>& on_finished, const std::function<bool()>& go_on);
 

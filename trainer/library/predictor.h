@@ -62,8 +62,7 @@ class TENSHOT_API LatencyPredictor {
   double predict(const std::string& architecture) const;
   /// The same of many, in their order; one call is faster than many.
   std::vector<PredictedLatency> predict(const std::vector<std::string>& architectures, double confidence = 0.9) const;
-  /// The same of networks, by a predictor of the space `networks`. Throws InputError on another predictor, and where
-  /// two networks have one name but other content.
+  /// The same of networks, by a predictor of the space `networks`. Throws InputError on another predictor.
   std::vector<PredictedLatency> predict(const std::vector<Network>& networks, double confidence = 0.9) const;
 
  private:

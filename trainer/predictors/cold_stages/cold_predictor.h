@@ -167,8 +167,7 @@ const std::string& machine_of(const std::vector<descriptor::ColdStages>& measure
 ///
 /// Each stage is learned as sums of operators' measures or by a forest, whichever errs less on families of networks
 /// that were held out. What plans of predicted stages took for these families, by their measured stages, against what
-/// was predicted, gives a factor and the interval (error_of_new_family). Throws as machine_of() and
-/// StageModels::predict do.
+/// was predicted, gives a factor and the interval. Throws as machine_of() and StageModels::predict.
 PredictedStart predict_cold_start(const descriptor::ColdNetwork& network, const OfferedKernels& offered,
                                   const std::vector<descriptor::ColdStages>& measured, const ColdPlanOptions& plan);
 

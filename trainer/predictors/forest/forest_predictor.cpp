@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
@@ -120,6 +121,8 @@ class ForestModel : public PoolModel {
       space.encode(set.architectures[i], features.data() + i * width);
       targets.push_back(std::log(set.latency_ms[i]));
     }
+    const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) / static_cast<double>(targets.size());
+    for (double& target : targets) target -= mean;  // a leaf of too few rows is 0
     // More trees are steadier, slower and larger, larger leaves are smoother, and more features that each split chooses
     // among make the trees alike (a third is the custom in regression since Breiman 2001).
     TreeOptions grown;
@@ -131,7 +134,7 @@ class ForestModel : public PoolModel {
     for (SplitTree& tree : forest) {
       for (SplitNode& node : tree.nodes) {
         node.threshold = 0.5F;
-        node.value = static_cast<float>(double{node.value} * grown.trees);  // a leaf held its share of the mean
+        node.value = static_cast<float>(double{node.value} * grown.trees + mean);  // a leaf held its share
       }
     }
     return std::make_unique<ForestPredictor>(std::move(forest), predictor_card(*this, set, options.seed));

@@ -58,8 +58,7 @@ class GridLearner : public LatencyLearner {
  public:
   /// `complexity`: place of the row's feature. `values` has one number for each point, the last axis fastest; NaN where
   /// none was measured, but not everywhere. What is missing is filled: linearly between its neighbours along the first
-  /// axis on which both were measured, else with the lowest value of the grid (§3.1). Throws InputError where an axis
-  /// is empty or not ascending, or sizes disagree.
+  /// axis on which both were measured, else with the lowest value of the grid (§3.1). Throws InputError.
   GridLearner(std::vector<Axis> axes, std::vector<double> values, std::size_t complexity)
       : axes_(std::move(axes)), values_(std::move(values)), complexity_(complexity) {
     std::size_t count = axes_.empty() ? 0 : 1;

@@ -141,8 +141,7 @@ class KernelsPredictor : public Predictor {
   }
 
  private:
-  /// What half an interval of log latency is at that probability, in deviations: those of a normal distribution, or
-  /// where networks were held out, of their errors.
+  /// What half an interval of log latency is at that probability, in deviations, of a normal distribution or of errors.
   double error_quantile(double probability) const {
     return whole_.errors.empty() ? normal_quantile(probability) : whole_.half_width(2 * probability - 1);
   }

@@ -53,8 +53,7 @@ Eigen::VectorXd typical_costs(const nasbench::StructureModel& model);
 /// path. `median` is in the unit of the costs.
 Eigen::VectorXd path_costs(const Eigen::VectorXd& costs, double median = 1);
 
-/// The one of `alternatives` rows of features, which lie one after the other, whose features · path_costs are greatest;
-/// the first of equals.
+/// The one of `alternatives` rows of features, which lie one after the other, whose features · path_costs are most.
 const double* slowest_row(const double* rows, std::size_t alternatives, const Eigen::VectorXd& path_costs);
 /// The features of architectures of `table`, or of all, under one structure: their slowest rows. Of a structure without
 /// alternatives, `path_costs` are not read.

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "nasbench/structures/structures.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/numbers_below.h"
 #include "nasbench/support/random.h"
@@ -21,8 +23,7 @@
 namespace tenshot::trainer {
 namespace {
 
-/// An exact linear function of the one-hot encoding: `base` for the first option of every decision, and what each other
-/// option adds to it. Shape [encoding_width].
+/// An exact line through the one-hot encoding: `base` of all first options, what others add to it, [encoding_width].
 struct Linear {
   double base = 0;
   std::vector<double> added;
@@ -242,7 +243,11 @@ const std::map<std::string, Peer> peers = {{"flops", {fit_flops, LineTerms::mult
 
 class LinearPeer : public PoolModel {
  public:
-  LinearPeer(const std::string& name, datasets::Pool pool) : PoolModel(std::move(pool), name), peer_(peers.at(name)) {}
+  LinearPeer(const std::string& name, datasets::Pool pool) : PoolModel(std::move(pool), name), peer_(peers.at(name)) {
+    if (peer_.fit != nullptr || pool_.space == nullptr || !nasbench::has_structures(*pool_.space)) return;
+    throw InputError("'" + name + "' is a line through operators, and " + std::string(pool_.space->name()) +
+                     " does not say which its networks execute; take structured, look-up, flops or flops-memory");
+  }
 
   std::string descriptor_kind() const override { return peer_.fit == fit_look_up ? "latency" : "inferred"; }
 

@@ -10,8 +10,7 @@
 namespace tenshot::trainer {
 
 // Predictors that others start from, fitted to the adaptation set alone; the pool only plans for them. Each latency is
-// linear in the one-hot encoding, fitted by least squares on the relative error, with no coefficient below zero but
-// where it is said.
+// linear in the one-hot encoding, fitted by least squares on the relative error, none below zero but where said.
 
 /// "flops": a + b·FLOPs (at 32² input, where only ratios of FLOPs matter). "flops-memory": a + b·FLOPs + c·bytes that
 /// layers read and write (fp32, every input, output and weight once). "lasso": a coefficient for every measure of every

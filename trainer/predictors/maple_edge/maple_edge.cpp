@@ -31,8 +31,7 @@ std::string described_by(DescriptorKind kind, const datasets::HardwareDescriptor
   return counters ? descriptor.source + (descriptor.simulated() ? ", simulated" : "") : "operator latencies";
 }
 
-/// Throws InputError unless both describe the same operators, and by the same counters where `kind` uses them: features
-/// have no names once they are numbers.
+/// Throws InputError unless both describe the same operators, and by the same counters where `kind` uses them.
 void require_same_features(DescriptorKind kind, const datasets::HardwareDescriptor& expected,
                            const datasets::HardwareDescriptor& found) {
   if (kind == DescriptorKind::inferred || !found.has_latencies()) return;
@@ -162,8 +161,7 @@ class MapleEdgeModel : public NetworkModel {
 
   /// Every measured latency of the pool, whose devices come first, and then those of the last device. Rows are an
   /// architecture's encoding and its device's features. Errors are relative to the latency, but to no less than a fifth
-  /// of the device's scale: where a network without a path from input to output takes microseconds, its relative error
-  /// would outweigh all other samples together.
+  /// of the device's scale: a network without a path takes microseconds, and would outweigh all others.
   TrainingSet samples_of(const std::vector<StandardisedDevice>& devices, const AdaptationSet& of_last = {}) const {
     constexpr double least_relative_unit = 0.2;
     TrainingSet set;

@@ -42,8 +42,7 @@ extern const Declaration<MapleEdgeSettings> simulated_options, plain_options, ma
 std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                             const TrainingControl& control);
 
-/// From an archive whose card names "maple-edge-plain", "maple", or "maple-edge" of an earlier release. Throws
-/// FormatError.
+/// From an archive whose card names "maple-edge-plain", "maple", or an earlier "maple-edge". Throws FormatError.
 std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive);
 
 /// The regression network of MAPLE-Edge, taught by devices that are made up. A pool is a handful of devices, and tells

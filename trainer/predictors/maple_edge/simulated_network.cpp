@@ -175,8 +175,7 @@ class SimulatedNetworkModel : public NetworkModel {
   StructuredLibrary library_;
   structured::DescriptorPrior descriptor_prior_;
   SimulatedDescriptor simulated_descriptor_;
-  /// Draws all kinds that were asked for: a network is pre-trained before it is known by which of them devices are
-  /// drawn. Empty without pre-training.
+  /// Draws all kinds that were asked for: which of them devices are drawn by is not known yet.
   SimulatedDescriptor encoded_descriptor_;
   std::optional<SetEncoder> encoder_;  ///< of the pool's network
 };

@@ -33,8 +33,7 @@ std::vector<DescriptorKind> descriptor_inputs(std::string_view kind);
 /// its shapes, so that each shape weighs as much as it costs.
 class SimulatedDescriptor {
  public:
-  /// Fits the lines to the devices of `pool` that have the kind; kinds that none of them has are left out. `library`
-  /// must outlive this.
+  /// Fits the lines to the devices of `pool` that have the kind; others are left out. `library` must outlive this.
   SimulatedDescriptor(const datasets::Pool& pool, const structured::StructuredLibrary& library,
                       const std::vector<DescriptorKind>& kinds);
 

@@ -36,8 +36,7 @@ struct StructuredCalibrationOptions {
   /// say more exactly what intervals are worth, and take longer.
   std::size_t most_devices = 48;
   std::size_t most_architectures = 1000;  ///< of each of these, evenly spaced, are predicted; more take longer
-  /// Numbers of the families, one for each device; then each device is held out with its whole family. Empty: each
-  /// alone.
+  /// Numbers of the families, one for each device; then each device is held out with its family. Empty: alone.
   std::vector<std::size_t> families;
 };
 

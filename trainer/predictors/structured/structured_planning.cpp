@@ -35,8 +35,7 @@ Component unmeasured(const CostGaussian& prior, double weight, std::size_t struc
 }
 
 /// The hypotheses before anything is measured, the same for every structure: entries of the library, and strange
-/// devices like none of them: a base of .05 to .8 of the median latency, and operations of a twentieth to five times
-/// what they typically cost. Weights sum to 1.
+/// devices like none of them: a base of .05 to .8 of the median latency, operations of .05 to 5 times; they sum to 1.
 std::vector<Component> prior_components(const StructuredLibrary& library, const StructuredPosteriorOptions& options) {
   const Eigen::MatrixXd spread = library_covariance(library);
   std::vector<Component> components;

@@ -65,6 +65,8 @@ TEST(WideTable, TakesNothingBesideTheMeasurementsForADevice) {
   EXPECT_EQ(ids_of(parse(table)), (std::vector<std::string>{"board"}));
   table = "architecture,params_m,gflops,top1,board,board_std,board_fps\n" + text_of(0) + ",1,2,70,3,0.1,333\n";
   EXPECT_EQ(ids_of(parse(table)), (std::vector<std::string>{"board"}));
+  table = "architecture,Index,id,row,Accuracy,Params,FLOPs,Board\n" + text_of(0) + ",1,2,3,70,4,5,3\n";
+  EXPECT_EQ(ids_of(parse(table)), (std::vector<std::string>{"Board"}));
 }
 
 TEST(WideTable, RefusesATableOfARowForEachDevice) {
