@@ -177,7 +177,7 @@ class Collection {
     record_.batch_size = options_.batch_size;
     record_.sentinel_tolerance = options_.sentinel_tolerance;
     record_.complete = false;
-    write_space_files(options_.folder, space_, wanted_);  // before the first measurement, so that all that fails, does
+    write_space_files(options_.folder, space_, wanted_);  // before anything is measured: what fails, fails at once
     save();
   }
 

@@ -64,7 +64,7 @@ NetworkProfile read_profile(const fs::path& model, const fs::path& profile, cons
 }
 
 /// Why a profile is not used beside the others; nothing where it agrees with them, or where they are fewer than three,
-/// of which none can be told from the others. A runtime's own share of a latency differs as latencies do.
+/// of which none can be told from the others. Where latencies differ more, so does a runtime's share of them.
 std::optional<std::string> contradiction(const std::vector<NetworkProfile>& all, const NetworkProfile& one) {
   constexpr double least = 1e-3, deviations = 4 / 0.6745;  // of a normal error, of which the median is known
   std::vector<double> latencies;

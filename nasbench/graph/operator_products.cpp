@@ -58,7 +58,7 @@ std::int64_t of_transposed_convolution(const Specification& s) {
 }
 
 /// Whether a matrix projects the state of an LSTM whose second matrix is `recurrent` (directions × gates and units ×
-/// outputs): it is directions × outputs × units. An initial state may look alike only without one.
+/// outputs): it is directions × outputs × units. An initial state may look alike only where nothing is projected.
 bool is_projection(const Shape& matrix, const Shape& recurrent) {
   const bool has_units = 4 * matrix[2] == recurrent[1] || 3 * matrix[2] == recurrent[1];  // of coupled gates three
   return matrix[1] == recurrent[2] && has_units && matrix[1] != matrix[2];

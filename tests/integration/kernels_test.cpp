@@ -134,6 +134,9 @@ TEST_F(KernelsVerb, DetectsWhatABoardFusesByAKit) {
   }
   const Outcome detected = run(detect);
   ASSERT_EQ(detected.exit_code, 0) << detected.err;
+  const Outcome adapted = run("tenshot adapt --measurements " + file("kit") + " --out " + file("board.tenshot"));
+  EXPECT_EQ(adapted.exit_code, 1);
+  EXPECT_NE(adapted.err.find("is a kit of test cases"), std::string::npos) << adapted.err;
   const nlohmann::json rules = nlohmann::json::parse(slurp(folder_.path() / "rules.json"));
   const auto expected = nlohmann::json::parse(
       R"([["convolution", "add"], ["convolution", "batch_norm"], ["convolution", "relu"],

@@ -104,7 +104,7 @@ class OptionParser {
   NamedMeaning argument_, further_;  ///< of arguments without names; empty where there are none
   std::vector<std::string> arguments_, rest_;
   std::vector<std::string> known_ = {"--help", "--quiet"};  ///< the names of the verb's options, with their dashes
-  std::vector<std::string> single_;                         ///< those that may be given once alone, without them
+  std::vector<std::string> single_;                         ///< those that may be given once, without their dashes
   bool has_outcome_ = false;                                ///< whether --json prints the verb's outcome
   cxxopts::Options options_;
   cxxopts::ParseResult result_;

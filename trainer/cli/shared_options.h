@@ -38,7 +38,7 @@ std::vector<nasbench::Architecture> networks_or_arguments(const OptionParser& op
 /// Says on stderr which files were left out. Throws InputError under --strict where there is one.
 void report_left_out(const OptionParser& options, const std::vector<datasets::LeftOutFile>& left_out);
 
-/// Leaves out the networks by name of which `problem_of` gives a problem, as report_left_out says, or throws.
+/// Leaves out the networks by name that have a problem, as report_left_out says. Throws InputError where none is left.
 void leave_out(const OptionParser& options, std::vector<nasbench::Architecture>& networks,
                const std::function<std::optional<std::string>(const nasbench::Architecture&)>& problem_of);
 

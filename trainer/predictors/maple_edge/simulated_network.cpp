@@ -175,7 +175,7 @@ class SimulatedNetworkModel : public NetworkModel {
   StructuredLibrary library_;
   structured::DescriptorPrior descriptor_prior_;
   SimulatedDescriptor simulated_descriptor_;
-  /// Draws all kinds that were asked for: which of them devices are drawn by is not known yet.
+  /// Draws all kinds that were asked for: which ones devices will have is not known yet. Empty without pre-training.
   SimulatedDescriptor encoded_descriptor_;
   std::optional<SetEncoder> encoder_;  ///< of the pool's network
 };

@@ -26,7 +26,7 @@ IntervalCalibration get_calibration(const Archive& archive) {
   if (!std::is_sorted(calibration.quantiles.begin(), calibration.quantiles.end())) {
     throw FormatError("array 'calibration.quantiles' is not ascending");
   }
-  // Beyond the outermost, quantiles grow as those of a normal distribution, which is 0 at one half, and may be alone.
+  // Quantiles grow beyond the outermost as a normal distribution's. One half, which is 0, is alone without intervals.
   if (probabilities.size() > 1 && !(probabilities.front() < 0.5 && probabilities.back() > 0.5)) {
     throw FormatError("array '" + name + "' lies on one side of 0.5, expected probabilities on both");
   }
