@@ -157,7 +157,7 @@ TEST_F(Until, AFleetIsPredictedByItsTypicalBoardWithWiderIntervals) {
       << fleet.err;
   EXPECT_NE(
       fleet.err.find("Measured on 4 boards that differ by 4.6 %: the typical one is predicted; another one of the "
-                     "kind may be ±"),
+                     "kind may differ from it by 13 %"),
       std::string::npos)
       << fleet.err;
   const nlohmann::json said = nlohmann::json::parse(fleet.out).at("fleet");

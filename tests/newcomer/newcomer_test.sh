@@ -62,7 +62,7 @@ step 'tenshot plan --checkpoint pool.tenshot --networks my_models --samples 10 -
 [ "$(grep -c . ten.csv)" = 11 ] || fail "ten.csv has not ten networks and a header"
 step 'tenshot collect --runtime libtorch-frozen --networks my_models --archs ten.csv --runs 10 --attempts 1 --out measured' \
   '^timed runs [0-9.]+ s' \
-  '^measured/libtorch-frozen_t1_b1: device-runtime of 10 architectures written; next: tenshot adapt --checkpoint'
+  '^measured/libtorch-frozen_t1_b1: device-runtime of 10 architectures written; next: tenshot adapt --measurements'
 step 'tenshot adapt --checkpoint pool.tenshot --networks my_models --measurements measured/libtorch-frozen_t1_b1 --out device.tenshot' \
   '^(Good|Fair|Poor|Doubtful): expect nine of ten predictions within (±[0-9.]+ %|a factor of [0-9.]+)(, of networks of other kinds within (±[0-9.]+ %|a factor of [0-9.]+))? \(from 10 measurements' \
   '^device.tenshot: predictor written; next: tenshot predict --predictor device.tenshot'

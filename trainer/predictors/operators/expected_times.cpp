@@ -136,8 +136,8 @@ std::vector<OperatorSpecification> operators_to_learn(const datasets::Pool& pool
   operators = evenly_spaced(operators, most);
   for (const OperatorSpecification& operation : own.operators) add(operation);
   if (operators.size() >= few) return operators;
-  for (const double extent : {0.5, 1.0, 2.0}) {
-    for (const double channels : {0.5, 0.75, 1.0, 1.5, 2.0}) {
+  for (const double extent : {0.25, 0.5, 1.0, 2.0}) {
+    for (const double channels : {0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0}) {
       for (const OperatorSpecification& operation : own.operators) {
         if (const auto other = resized(operation, extent, channels)) add(*other);
       }
