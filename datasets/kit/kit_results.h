@@ -13,6 +13,9 @@
 
 namespace tenshot::datasets {
 
+/// How the two networks of a test case end in a kit of test cases, whose operators a runtime may fuse.
+constexpr const char *apart_suffix = "__apart", *together_suffix = "__together";
+
 /// What can be said against a model's result.
 enum class KitProblem : std::uint8_t {
   not_measured,

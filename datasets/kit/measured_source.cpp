@@ -45,7 +45,7 @@ MeasuredSource read_kit(const fs::path& path, const NetworkSpace& space, Quantit
   set_rows(source, source.kit->latencies);
   for (const Architecture& measured : source.architectures) {
     const std::string name = space.format(measured);
-    if (ends_with(name, "__apart") || ends_with(name, "__together"))
+    if (ends_with(name, apart_suffix) || ends_with(name, together_suffix))
       throw InputError(path.string() + ": is a kit of test cases, which tenshot kernels detect --kit takes");
     const Architecture named = space.parse(name);
     if (named == measured) continue;

@@ -28,8 +28,8 @@ constexpr const char* networks_file_name = "networks.json";
 const nasbench::NetworkSpace* read_space_files(const std::filesystem::path& folder);
 
 /// Writes what read_space_files() needs to know `architectures` of `space`: `space.json` for a space that is not known
-/// by name; `networks.json` for networks, beside those that the folder has already. Throws InputError when the folder
-/// keeps another space, or another network of one's name, and FileError.
+/// by name; `networks.json` for networks, beside those that the folder has already; makes the folder. Throws InputError
+/// when the folder keeps another space, or another network of one's name, and FileError.
 void write_space_files(const std::filesystem::path& folder, const nasbench::NetworkSpace& space,
                        const std::vector<nasbench::Architecture>& architectures);
 

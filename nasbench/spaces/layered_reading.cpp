@@ -52,7 +52,6 @@ LayeredSpace::LayeredSpace(const json& definition, const std::string& file)
   if (classes_ > largest_class_count) reader.fail("classes", "at most 10^6", *reader.find("classes"));
   read_layers(*definition_);
   name_decisions();
-  check_levels();
 }
 
 void LayeredSpace::read_resolutions(const json& definition) {

@@ -37,8 +37,9 @@ class LayeredSpace final : public SearchSpace {
   std::vector<std::uint32_t> operator_parts(const Architecture& architecture) const override;
   std::vector<OperatorSpecification> operator_part(std::uint32_t part) const override;
 
-  /// The one space of this description (layered_space() below, without its look at the name).
-  static const LayeredSpace& intern(const nlohmann::json& definition, const std::string& file);
+  /// The one space of this description (layered_space() below, without its look at the name). What is shipped is
+  /// expanded where it is used, and not before.
+  static const LayeredSpace& intern(const nlohmann::json& definition, const std::string& file, bool is_shipped);
 
   ~LayeredSpace() override;
 

@@ -12,7 +12,7 @@ using namespace tenshot;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return fuzz::survives([&] {
     const nlohmann::json definition = parse_json(fuzz::text_of(data, size), "space.json");
-    const nasbench::LayeredSpace& space = nasbench::LayeredSpace::intern(definition, "space.json");
+    const nasbench::LayeredSpace& space = nasbench::LayeredSpace::intern(definition, "space.json", false);
     Rng rng(size);
     const nasbench::Architecture architecture = space.random(rng);
     fuzz::require(space.parse(space.format(architecture)) == architecture, "what is written reads again");

@@ -87,8 +87,6 @@ descriptor::FusionFindings findings_of(const descriptor::TimeCase& time_case,
 }
 
 constexpr int runs_of_a_round = 9;
-constexpr const char* apart_suffix = "__apart";
-constexpr const char* together_suffix = "__together";
 
 /// The least time of the runs of a round; the last round first, when the board's code and clocks are warm.
 double time_of(const std::vector<double>& runs, std::size_t round) {
@@ -124,7 +122,8 @@ descriptor::FusionFindings findings_of_kit(const std::string& folder, descriptor
   detection.least_rounds = detection.most_rounds =
       std::min(detection.most_rounds, static_cast<int>(fewest / runs_of_a_round));
   const descriptor::TimeCase time_case = [&runs](const descriptor::FusionCase& one) {
-    const auto apart = runs.find(one.name + apart_suffix), together = runs.find(one.name + together_suffix);
+    const auto apart = runs.find(one.name + datasets::apart_suffix),
+               together = runs.find(one.name + datasets::together_suffix);
     if (apart == runs.end() || together == runs.end()) throw InputError("the kit has not measured this case");
     return [apart, together, round = std::size_t{0}]() mutable {
       const std::size_t now = round++;
@@ -155,7 +154,7 @@ void run_fusion_kit(const OptionParser& options) {
   std::uint64_t seed = kit.weight_seed;
   for (const descriptor::FusionCase& one : descriptor::all_cases(image)) {
     for (const bool apart : {true, false}) {
-      const std::string name = one.name + (apart ? apart_suffix : together_suffix);
+      const std::string name = one.name + (apart ? datasets::apart_suffix : datasets::together_suffix);
       write_file_quickly(models.path() / (name + ".onnx"),
                          nasbench::onnx_model(apart ? one.apart : one.together, {seed++, name}));
     }

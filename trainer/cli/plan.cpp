@@ -109,8 +109,7 @@ std::optional<std::size_t> say_needed(const OptionParser& options, const trainer
   }
   refuse_doubtful(options, *now, joined(options.all("measurements")));
   if (!needed) {
-    tell_people("no further measurements are expected to bring that to ±" + width +
-                "; three more may still show that less is uncertain");
+    tell_people("no further measurements are expected to bring that to ±" + width + "; measure three, and ask again");
   } else if (*needed == 0) {
     tell_people("that is within ±" + width + ": no further measurement is needed; no plan is written");
   } else {

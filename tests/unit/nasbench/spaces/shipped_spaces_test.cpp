@@ -56,6 +56,13 @@ TEST(OnceForAll, HasTwentyBlocksAndAResolution) {
 
 // MobileNetV3-Large (Howard et al., ICCV 2019, table 1) with the templates of `ofa`, its own expansions and a
 // classifier with bias: 219 M multiply-adds in the paper's table 3, and 5,483,032 parameters in torchvision.
+TEST(OnceForAll, ItsOptionsFitEachOtherAtEveryResolution) {
+  std::ifstream file(std::string(TENSHOT_SOURCE_DIR) + "/nasbench/spaces/shipped/ofa.json");
+  nlohmann::json definition = nlohmann::json::parse(file);
+  definition["name"] = "checked";
+  EXPECT_NO_THROW(layered_space(definition, "checked.json")) << "which is looked at when files are read alone";
+}
+
 TEST(OnceForAll, TemplatesMakeMobileNetV3Large) {
   nlohmann::json definition =
       nlohmann::json::parse(std::ifstream(std::string(TENSHOT_SOURCE_DIR) + "/nasbench/spaces/shipped/ofa.json"));

@@ -105,12 +105,17 @@ TEST(KnownDevice, OfAModelWithItsRows_IsNearlyTheSame) {
   }
 }
 
-TEST(KnownDevice, AskedWithAnOperatorThatNobodyMeasured_NamesItAndWidensTheInterval) {
-  const nasbench::OperatorSpecification plain = test::convolution(3, 1, 64, 64, 28);
+/// A linear layer of so many features, of which the pool has none.
+nasbench::OperatorSpecification linear_layer(std::int64_t features) {
   nasbench::OperatorSpecification linear;
   linear.kind = nasbench::OperatorKind::linear;
-  linear.inputs = {{1, 4096}};
-  linear.output = {1, 4096};
+  linear.inputs = {{1, features}};
+  linear.output = {1, features};
+  return linear;
+}
+
+TEST(KnownDevice, AskedWithAnOperatorThatNobodyMeasured_NamesItAndWidensTheInterval) {
+  const nasbench::OperatorSpecification plain = test::convolution(3, 1, 64, 64, 28), linear = linear_layer(4096);
   const std::vector<Architecture> two = {
       nasbench::add_network(nasbench::named_network("all-known", {plain, plain}, "test")),
       nasbench::add_network(nasbench::named_network("with-an-unknown", {plain, plain, linear}, "test"))};
@@ -124,17 +129,13 @@ TEST(KnownDevice, AskedWithAnOperatorThatNobodyMeasured_NamesItAndWidensTheInter
 
 TEST(KnownDevice, AskedWithMoreUnknownOperators_NeverNarrowsTheInterval) {
   const nasbench::OperatorSpecification plain = test::convolution(3, 256, 256, 256, 56);
-  nasbench::OperatorSpecification unknown;
-  unknown.kind = nasbench::OperatorKind::linear;
-  unknown.inputs = {{1, 256}};
-  unknown.output = {1, 256};
   const auto predictor = of_networks().knowledge->known_device("board1_cpu");
   double width = 0;
   for (const std::size_t count : {0U, 1U, 4U}) {
     std::vector<nasbench::OperatorSpecification> operators(10, plain);
-    operators.resize(10 + count, unknown);
-    const auto network =
-        nasbench::add_network(nasbench::named_network("magic-" + std::to_string(count), std::move(operators), "test"));
+    operators.resize(10 + count, linear_layer(256));
+    const auto network = nasbench::add_network(
+        nasbench::named_network("unknown-" + std::to_string(count), std::move(operators), "test"));
     const Predictions found = predictor->predict({network}, 0.9);
     EXPECT_GT(found.upper_ms[0] / found.lower_ms[0], (count == 1 ? 1.001 : 1 - 1e-6) * width) << count;
     width = found.upper_ms[0] / found.lower_ms[0];
