@@ -235,15 +235,9 @@ void require_sensible(const CollectOptions& options, const descriptor::Runtime& 
     throw InputError(std::string(runtime.name()) +
                      " cannot be told which instructions to use; leave the instruction set native");
   }
-  const auto require = [](bool holds, const std::string& what) {
-    if (!holds) throw InputError(what);
-  };
-  require(options.batch_size >= 1, "batch_size is " + std::to_string(options.batch_size) + "; expected at least 1");
-  require(options.attempts >= 1, "attempts is " + std::to_string(options.attempts) + "; expected at least 1");
-  require(options.patience_s >= 0,
-          "patience_s is " + shortest(options.patience_s) + "; expected seconds, none or more");
-  require(options.sentinel_tolerance > 0, "sentinel_tolerance is " + shortest(options.sentinel_tolerance) +
-                                              "; expected a positive fraction such as 0.05");
+  if (options.sentinel_tolerance > 0) return;
+  throw InputError("sentinel_tolerance is " + shortest(options.sentinel_tolerance) +
+                   "; expected a positive fraction such as 0.05");
 }
 
 std::string default_id(std::string_view runtime, const CollectOptions& options) {

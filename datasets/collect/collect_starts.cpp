@@ -58,21 +58,13 @@ class Starts {
 
  private:
   void require_sensible() const {
-    if (options_.quantity != Quantity::cold && options_.quantity != Quantity::memory) {
-      throw InputError("starts tell cold latency and memory, not " + std::string(name(options_.quantity)));
-    }
     // Another runtime would draw weights of its own (RuntimeOptions::weights), and that is no part of a start.
     const std::vector<std::string> known = descriptor::libtorch_runtime_names();
     if (!reads_onnx(*runtime_) && std::find(known.begin(), known.end(), runtime_->name()) == known.end()) {
       throw InputError(std::string(runtime_->name()) +
                        " does not read weights from a file here; starts of these are: " + joined(known));
     }
-    if (wanted_.empty()) throw InputError("no architectures to measure: give at least one");
-    if (options_.minimum_starts < 1 || options_.maximum_starts < options_.minimum_starts) {
-      throw InputError("minimum_starts is " + std::to_string(options_.minimum_starts) + " and maximum_starts " +
-                       std::to_string(options_.maximum_starts) + "; expected at least 1 and no fewer than that");
-    }
-    if (options_.rounds < 1 || options_.rounds > options_.minimum_starts) {
+    if (options_.rounds > options_.minimum_starts) {
       throw InputError("rounds are " + std::to_string(options_.rounds) + "; expected 1 to " +
                        std::to_string(options_.minimum_starts) + ", so that each of them has a start of a network");
     }

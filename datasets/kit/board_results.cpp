@@ -127,7 +127,8 @@ KitNotes read_notes(const std::filesystem::path& path) {
   KitNotes notes;
   if (!is_file(path)) return notes;
   const std::string text = read_file(path);
-  for (const std::string_view line : split(text, '\n')) {
+  for (std::string_view line : split(text, '\n')) {
+    if (ends_with(line, "\r")) line.remove_suffix(1);
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos || equals == 0) continue;
     notes.emplace(excerpt(trimmed(line.substr(0, equals))), excerpt(trimmed(line.substr(equals + 1)), 200));

@@ -53,7 +53,7 @@ Boards boards_of(const std::vector<std::filesystem::path>& paths, const std::vec
     if (!fleet && ids.size() > 1 && found == boards.names.end()) {
       throw InputError(paths[s].string() + ": does not say which board it is of, and the others are of " +
                        std::to_string(ids.size()) +
-                       "; give it as a kit, or say that it is a board of its own (--fleet)");
+                       "; measure it with a kit that says so, or say that it is a board of its own (--fleet)");
     }
     if (fleet && std::count(boards.names.begin(), boards.names.end(), paths[s].string()) > 0) {
       throw InputError(paths[s].string() + ": is given twice; each source of a fleet is of a board of its own");
@@ -150,6 +150,9 @@ void require_same_settings(JoinedSources& joined, const std::string& path, const
   const auto says = [](const std::string& text) { return text != "unknown" && text.rfind(',', 0) != 0; };
   for (const auto& [name, value] : conditions) {
     if ((name != "precision" && name != "runtime" && name != "power mode") || !says(value)) continue;
+    if (name == "power mode" && value.find(", later ") != std::string::npos) {
+      joined.measured.doubts.push_back(path + ": its power mode changed while it was measured: " + value);
+    }
     for (const auto& [other, before] : joined.measured.conditions) {
       if (other != name || !says(before) || holds_condition(before, value)) continue;
       joined.measured.doubts.push_back(path + ": its " + name + " is '" + value + "', that of the sources before it '" +

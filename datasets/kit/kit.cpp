@@ -188,7 +188,7 @@ void require_own_folder(const fs::path& folder, const std::string& id) {
   }
   if (read_kit_manifest(folder).id != id) {
     throw InputError(folder.string() +
-                     ": holds another kit, whose results this one would mix with; use another folder");
+                     ": holds another kit, whose results would mix with this one's; use another folder, or remove it");
   }
 }
 

@@ -1,6 +1,7 @@
 #include "datasets/operators/kernel_table.h"
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -8,6 +9,7 @@
 
 #include "datasets/tables/csv.h"
 #include "descriptor/timing/timing.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/kernels/kernel_search.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -22,9 +24,7 @@ using nasbench::Extent;
 constexpr std::string_view columns =
     "kernel,operation,function,inputs,output,window,stride,dilation,groups,bias,isolation,purpose,latency_ms,"
     "deviation_ms,seconds,refused";
-/// Largest dimension of a tensor, and most dimensions and tensors: what is computed from a row stays within 64 bits.
-constexpr long long largest_dimension = 1 << 17, largest_elements = 1LL << 34;
-constexpr std::size_t most_dimensions = 8, most_tensors = 64;
+constexpr long long largest = std::numeric_limits<int>::max();
 
 std::string text_of(const Extent& extent) { return std::to_string(extent.height) + "x" + std::to_string(extent.width); }
 
@@ -51,13 +51,13 @@ class Reader {
     op.name = field("function", false);
     for (const std::string_view shape : split(field("inputs", true), ' '))
       op.inputs.push_back(shape_of("inputs", shape));
-    if (op.inputs.size() > most_tensors) fail("inputs", "names " + std::to_string(op.inputs.size()) + " tensors");
     op.output = shape_of("output", field("output", true));
     op.kernel = extent("window");
     op.stride = extent("stride");
     op.dilation = extent("dilation");
-    op.groups = static_cast<int>(whole("groups", field("groups", true), largest_dimension));
+    op.groups = static_cast<int>(whole("groups", field("groups", true), largest));
     op.bias = field("bias", false) == "1";
+    if (!nasbench::is_countable(op)) fail("inputs", "more products than 64 bits can count");
     row.isolation = field("isolation", false);
     row.purpose = field("purpose", false);
     row.refused = field("refused", false);
@@ -91,13 +91,11 @@ class Reader {
   nasbench::Shape shape_of(std::string_view column, std::string_view found) const {
     nasbench::Shape shape;
     if (found == "scalar") return shape;
-    long long elements = 1;
-    for (const std::string_view size : split(found, 'x')) {
-      shape.push_back(whole(column, size, largest_dimension));
-      elements *= shape.back();
-      if (shape.size() > most_dimensions || elements > largest_elements) {
-        fail(column, "'" + excerpt(found) + "' is too large a tensor");
-      }
+    for (const std::string_view size : split(found, 'x')) shape.push_back(whole(column, size, largest));
+    try {
+      nasbench::require_tensor_size(shape);
+    } catch (const FormatError& error) {
+      fail(column, error.what());
     }
     return shape;
   }
@@ -105,7 +103,7 @@ class Reader {
   Extent extent(std::string_view column) const {
     const auto parts = split(field(column, true), 'x');
     if (parts.size() != 2) fail(column, "'" + excerpt(field(column, true)) + "', expected height x width: 3x3");
-    constexpr long long largest_window = 1 << 10;
+    constexpr long long largest_window = 1 << 16;
     return {static_cast<int>(whole(column, parts[0], largest_window)),
             static_cast<int>(whole(column, parts[1], largest_window))};
   }

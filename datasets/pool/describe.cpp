@@ -156,10 +156,6 @@ std::vector<double> ranks(const std::vector<double>& values) {
 }
 
 double spearman(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size()) {
-    throw InputError("rank correlation of " + std::to_string(a.size()) + " values with " + std::to_string(b.size()) +
-                     ", expected as many of each");
-  }
   const auto is_nan = [](double value) { return std::isnan(value); };
   if (a.empty() || std::any_of(a.begin(), a.end(), is_nan) || std::any_of(b.begin(), b.end(), is_nan)) return nan;
   return pearson(ranks(a), ranks(b));

@@ -181,6 +181,7 @@ RowRange parse_row_range(std::string_view text) {
 WideTableScan::WideTableScan(CsvReader& csv, const NetworkSpace& space, const WideTableOptions& options)
     : csv_(csv), rows_(options.rows), unit_ms_(options.unit_ms), architectures_(csv, space, expected_columns) {
   const std::vector<DeviceColumn> all = device_columns(csv, space);
+  require_no_swap(csv, {column("lower", options.quantity)}, "table of devices, but predictions");
   columns_ = chosen_columns(csv, all, options);
   for (const auto& [device, latencies] : options.operator_latencies) {
     if (std::any_of(all.begin(), all.end(), [&, id = &device](const DeviceColumn& c) { return c.id == *id; })) continue;

@@ -28,6 +28,7 @@ class ArchitectureColumn {
   /// The architecture of csv's current row. Nothing, and a finding, when the row has more or fewer fields than the
   /// header, or its architecture is missing, unknown, or stood in an earlier row.
   std::optional<nasbench::Architecture> read(Findings& findings);
+  void forget(const nasbench::Architecture& unusable) { seen_.erase(unusable); }  ///< a later row of it counts
 
  private:
   const CsvReader& csv_;

@@ -22,6 +22,13 @@ std::size_t require_column(const CsvReader& csv, Quantity quantity) {
     return csv.require(column(quantity), expected_columns(quantity));
   } catch (const InputError& error) {
     const std::vector<Quantity> others = quantities_in(csv.header());
+    for (const std::string& other : csv.header()) {
+      constexpr std::array<const char*, 4> units = {"_us", "_ns", "_s", "fps"};
+      const auto says = [&](const char* unit) { return ends_with(lower_case(other), unit); };
+      if (csv.find(column(quantity)) || std::none_of(units.begin(), units.end(), says)) continue;
+      throw InputError(std::string(error.what()) + "; '" + excerpt(other) + "' seems to be in another unit than " +
+                       std::string(unit(quantity)));
+    }
     if (csv.find(column(quantity)) || others.empty()) throw;
     throw InputError(std::string(error.what()) + "; it holds " + column(others.front()) + ", which is --quantity " +
                      std::string(name(others.front())));
@@ -91,7 +98,10 @@ Measurements parse_measurements(std::string_view text, const std::string& file, 
     const std::optional<Architecture> architecture = architectures.read(result.findings);
     if (!architecture) continue;
     const std::optional<double> latency_ms = read_latency(csv, latency, result.findings);
-    if (!latency_ms) continue;
+    if (!latency_ms) {
+      architectures.forget(*architecture);
+      continue;
+    }
     result.rows.push_back({*architecture, *latency_ms, read_optional_ms(csv, stddev, result.findings),
                            read_runs(csv, runs, result.findings), read_optional_ms(csv, sentinel, result.findings)});
   }

@@ -157,7 +157,6 @@ void require_countable(const CallgrindOptions& options) {
         "again");
   }
   if (options.operators == 0) throw InputError("no operators to count: expected at least 1");
-  if (options.runs < 1) throw InputError("runs is " + std::to_string(options.runs) + "; expected at least 1");
 }
 
 }  // namespace

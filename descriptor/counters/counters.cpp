@@ -201,7 +201,6 @@ CounterGroup::Event CounterGroup::open_event(const std::string& name, const std:
 }
 
 CounterGroup CounterGroup::open(const std::vector<std::string>& events, const CounterOptions& options) {
-  if (events.empty()) throw InputError("no events to count: expected at least one");
   constexpr int calling_thread = 0;
   const std::vector<int> threads =
       options.running_threads ? threads_of_this_process() : std::vector<int>{calling_thread};

@@ -56,7 +56,7 @@ class CounterGroup {
   /// Opens the events, stopped. Names are perf(1)'s: cycles, instructions, cache-references, cache-misses,
   /// L1-dcache-loads, L1-dcache-load-misses, task-clock (ns), page-faults, context-switches; or any that libpfm4 knows
   /// ("skl::UOPS_ISSUED"). An event that this core has not is no error but missing whenever it is read, see
-  /// `unavailable`. Throws InputError on no events and on a name that libpfm4 does not know on this processor; Error
+  /// `unavailable`. Throws InputError on a name that libpfm4 does not know on this processor; Error
   /// with a diagnosis when nothing can be counted: no PMU, not permitted, too many open files.
   static CounterGroup open(const std::vector<std::string>& events, const CounterOptions& options = {});
 

@@ -30,8 +30,7 @@ struct PerfCountOptions {
 /// Conditions: "mode" (user), "passes", "runs", "threads" (of the process, or calling), "core_type" (core_types_of),
 /// "scaled_events" and "missing_events": those of which some operator's count is an estimate or missing,
 /// comma-separated or "none". The operators run once in each pass before they are counted. Throws InputError on no
-/// operators, no events, less than one run, negative passes and on more passes than events; Error with a diagnosis when
-/// nothing can be counted here.
+/// operators and on more passes than events; Error with a diagnosis when nothing can be counted here.
 OperatorCounts count_by_perf_event(const std::vector<std::function<void()>>& operators,
                                    const PerfCountOptions& options = {});
 

@@ -172,11 +172,6 @@ class Detection {
 
 FusionFindings detect_fusion(const TimeCase& time_case, const FusionDetectionOptions& options,
                              const std::function<bool()>& go_on) {
-  if (options.least_rounds < 8 || options.most_rounds < options.least_rounds) {
-    throw InputError("detecting fusion needs at least eight rounds, and as many at most as it may take; found " +
-                     std::to_string(options.least_rounds) + " to " + std::to_string(options.most_rounds));
-  }
-  if (!(options.alpha > 0 && options.alpha < 1)) throw InputError("alpha is a share between 0 and 1");
   for (const std::string& type : options.operators) operator_case(type, options.image);
   return Detection(time_case, options, go_on).run();
 }

@@ -120,8 +120,7 @@ RunnableGraph runnable_graph(const Network& network, const RuntimeOptions& optio
   return graph;
 }
 
-void require_runnable(const Network& network, const RuntimeOptions& options) {
-  require_threads(options);
+void require_runnable(const Network& network) {
   nasbench::require_sound(network);
   if (network.inputs.empty() || network.outputs.empty()) {
     throw InputError("the network has no input or no output: there is nothing to run");

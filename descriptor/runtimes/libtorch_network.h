@@ -53,7 +53,7 @@ at::Tensor random_input(const nasbench::TensorType& type, std::size_t index, std
 
 /// Throws InputError when the options are not positive, the network is not sound, or a node is of a kind that
 /// LibTorch's operators do not cover (an opaque one, another element type than float32).
-void require_runnable(const nasbench::Network& network, const RuntimeOptions& options);
+void require_runnable(const nasbench::Network& network);
 
 /// Where the tensors of a network live and how four-dimensional ones are laid out.
 struct Placement {

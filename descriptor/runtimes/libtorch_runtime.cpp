@@ -46,8 +46,8 @@ class LibTorchRuntime final : public Runtime {
   double tolerance() const override { return execution_.tolerance; }
   bool follows_instruction_set() const override { return execution_.follows_instruction_set; }
 
-  void require_supported(const Network& network, const RuntimeOptions& options) const override {
-    require_runnable(network, options);
+  void require_supported(const Network& network, const RuntimeOptions& /*options*/) const override {
+    require_runnable(network);
     if (execution_.precision == "int8") require_images(network, name());
   }
 
@@ -57,7 +57,7 @@ class LibTorchRuntime final : public Runtime {
   }
 
   std::unique_ptr<PreparedNetwork> prepare(const Network& network, const RuntimeOptions& options) const override {
-    require_runnable(network, options);
+    require_runnable(network);
     const at::NoGradGuard no_gradients;
     at::set_num_threads(options.threads);
     try {

@@ -93,8 +93,7 @@ class OpencvNetwork final : public PreparedNetwork {
   }
 
  private:
-  /// The node that a layer belongs to: its name, or what stands before an underscore of it, where one node is several
-  /// operators of ONNX. None for what OpenCV adds.
+  /// The node that a layer belongs to: its name, or what is before one of its underscores; none where OpenCV added it.
   std::optional<std::size_t> node_of(std::string layer) const {
     const std::string prefix = "onnx_node!";
     if (layer.rfind(prefix, 0) == 0) layer.erase(0, prefix.size());
@@ -143,8 +142,7 @@ class OpencvRuntime final : public Runtime {
   double tolerance() const override { return 1e-3; }
   bool follows_instruction_set() const override { return false; }
 
-  void require_supported(const Network& network, const RuntimeOptions& options) const override {
-    require_threads(options);
+  void require_supported(const Network& network, const RuntimeOptions& /*options*/) const override {
     require_images(network, name());
   }
 

@@ -48,10 +48,6 @@ std::unique_ptr<Runtime> make_runtime(std::string_view name) {
   throw InputError("no runtime '" + std::string(name) + "'; there are " + joined(runtime_names()));
 }
 
-void require_threads(const RuntimeOptions& options) {
-  if (options.threads < 1) throw InputError("threads is " + std::to_string(options.threads) + "; expected at least 1");
-}
-
 void require_images(const nasbench::Network& network, std::string_view runtime) {
   for (const nasbench::NetworkInput& input : network.inputs) {
     if (input.type.type == nasbench::ElementType::float32 && !input.type.shape.empty()) continue;

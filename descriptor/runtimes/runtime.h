@@ -67,9 +67,8 @@ std::vector<std::string> runtime_names();
 /// Throws InputError that lists the names, or that says what to install for a runtime which this build lacks.
 std::unique_ptr<Runtime> make_runtime(std::string_view name);
 
-/// Throw InputError where there is no thread to run on, where an input is not of images in float32, which is all that
-/// `runtime` takes, and where the inputs of a network, together, have another number of values.
-void require_threads(const RuntimeOptions& options);
+/// Throw InputError where an input is not of images in float32, which is all that `runtime` takes, and where the inputs
+/// of a network, together, have another number of values.
 void require_images(const nasbench::Network& network, std::string_view runtime);
 void require_values(const std::vector<float>& input, std::int64_t expected);
 

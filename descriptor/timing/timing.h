@@ -39,7 +39,7 @@ struct Timing {
   double loop_total_ms = 0;  ///< the timed runs and what deciding when to stop cost
 };
 
-/// Statistics of run times; quartiles interpolate linearly between order statistics. Throws InputError when empty.
+/// Statistics of run times; quartiles interpolate linearly between order statistics. There is at least one.
 Timing summarise(std::vector<double> run_times_ms);
 
 struct Interval {
@@ -55,8 +55,7 @@ Interval median_interval(const std::vector<double>& sorted);
 /// Whether the 95 % confidence interval of the median of one or more run times is within `relative_precision` of it.
 bool precise_enough(std::vector<double> run_times_ms, double relative_precision);
 
-/// Warms up, then times single calls of `run` by the steady clock until precise enough. Throws InputError when
-/// `minimum_runs` is under 1 or `maximum_runs` under `minimum_runs`.
+/// Warms up, then times single calls of `run` by the steady clock until precise enough.
 Timing measure(const std::function<void()>& run, const TimingOptions& options);
 
 /// What tells measure_in_turn that the machine is busy with something else.
@@ -103,7 +102,7 @@ struct TurnTimings {
 /// is not counted. In a round ten networks at a time are visited, between two looks at the sentinel: when either look
 /// found the machine disturbed, the visit is thrown away and made again after all others, as long as `watch` is
 /// patient. `go_on` is asked after each network of each visit; nothing is returned once it says no. `journal` is of as
-/// many networks. Throws InputError as measure, and on less than one round.
+/// many networks.
 TurnTimings measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,
                             const MachineWatch& watch, const std::function<bool()>& go_on,
                             const TurnJournal& journal = {});

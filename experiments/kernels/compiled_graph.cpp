@@ -51,7 +51,7 @@ void count_nodes(const Block& block, std::map<std::string, int>& counts) {
 
 std::map<std::string, int> compiled_node_counts(std::string_view runtime, const nasbench::Network& network) {
   const RuntimeOptions options;
-  require_runnable(network, options);
+  require_runnable(network);
   const c10::InferenceMode inference;
   torch::jit::Module module = compiled_module(runtime, network, options);
   std::vector<c10::IValue> inputs;

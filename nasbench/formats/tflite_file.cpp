@@ -32,9 +32,8 @@ constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, oper
               operator_custom_options = 5, operator_options_2 = 12;
 }  // namespace field
 
-/// The element type of a TensorType, in the schema's order: float32, float16, int32, uint8, int64, string, bool, int16,
-/// complex64, int8, float64, complex128, uint64, resource, variant, uint32, uint16, int4, bfloat16, int2, uint4; a
-/// newer one counts as int32.
+/// The element type of a TensorType, in order: float32, float16, int32, uint8, int64, string, bool, int16, complex64,
+/// int8, float64, complex128, uint64, resource, variant, uint32, uint16, int4, bfloat16, int2, uint4; or int32.
 ElementType element_type(int type) {
   using T = ElementType;
   constexpr std::array<ElementType, 21> types = {T::float32,  T::float16, T::int32,   T::uint8, T::int64,   T::int32,

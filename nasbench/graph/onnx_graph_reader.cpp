@@ -10,6 +10,7 @@
 #include "nasbench/graph/onnx_writing.h"
 #include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
@@ -57,8 +58,7 @@ void trace_origins(const onnx::NodeProto& node, const OnnxInputs& inputs, const 
   }
 }
 
-/// The tensors among `stored` that a step of so many parameters is made of: one of that size, better one that no step
-/// before it has `taken`; all where there is none.
+/// The tensors in `stored` of a step with so many parameters: one of that size, rather not `taken` yet; else all.
 std::vector<StoredTensor> tensors_of_step(std::int64_t parameters, const std::vector<StoredTensor>& stored,
                                           std::set<std::string>& taken) {
   const StoredTensor* found = nullptr;
@@ -103,6 +103,10 @@ Network OnnxGraphReader::read() {
   std::vector<const onnx::NodeProto*> nodes;
   for (onnx::NodeProto& node : file_.nodes) {
     make_uniform(node);
+    const bool old = opset != file_.opsets.end() && opset->second < 13;
+    if (old && is_standard(node) && ends_with(node.op_type(), "Softmax") && attribute(node, "axis") == nullptr) {
+      add_integer(node, "axis", 1);
+    }
     nodes.push_back(&node);
     for_each_read(node, true, [&](const std::string& name) { read_names_.insert(name); });
   }

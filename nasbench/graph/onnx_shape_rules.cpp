@@ -229,7 +229,7 @@ const std::map<std::string, ShapeRule*>& rules() {
        {standard_attention, "Attention"},
        {linear_attention, "LinearAttention"},
        {einsum_types, "Einsum"},
-       {broadcast, "BitwiseAnd BitwiseOr BitwiseXor GreaterOrEqual LessOrEqual ComplexMul ComplexMulConj"},
+       {broadcast, "BitwiseAnd BitwiseOr BitwiseXor GreaterOrEqual LessOrEqual ComplexMul ComplexMulConj StringConcat"},
        {same_type,
         "Gelu Mish GroupNormalization RMSNormalization MeanVarianceNormalization SimplifiedLayerNormalization "
         "RotaryEmbedding Swish Silu BitwiseNot TensorScatter CumProd ImageScaler ScaledTanh ParametricSoftplus "
@@ -376,6 +376,8 @@ OnnxTypes own_types(const OnnxNode& node, std::int64_t opset) {
     if (!types.empty() && types[0] && types[0]->shape.size() == 4) types[0]->shape[2] = types[0]->shape[2] / 2 + 1;
     return types;
   }
+  const bool takes_one = type == "GatherND" && node.has(1) && node.shape(1) == Shape{std::int64_t(node.shape().size())};
+  if (takes_one && node.integer("batch_dims", 0) == 0) return one_type(node.inputs[0]->element, {});  // x[0, 1]
   if (type == "DFT") return spectrum(node, opset < 20 ? 1 : -2);
   if (type == "ConvTranspose" && node.attribute("output_padding") != nullptr &&
       node.text("auto_pad", "NOTSET").rfind("SAME", 0) == 0) {

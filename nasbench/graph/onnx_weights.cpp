@@ -26,13 +26,27 @@ OnnxWeights::OnnxWeights(const std::filesystem::path& path) : path_(path) {
                               file.left_out[i].bytes,
                               {few.begin(), few.end()}};
   }
+  std::map<std::string, int> readers;
+  std::map<std::string, Node*> products;  // of two matrices, by what they give
   for (const onnx::NodeProto& node : file.nodes) {
     const std::string name = !node.name().empty() ? node.name() : node.output_size() > 0 ? node.output(0) : "";
     Node kept{node.op_type(), {node.input().begin(), node.input().end()}, integer_attribute(node, "transB", 0) != 0};
+    kept.alpha = real_attribute(node, "alpha", 1);
+    kept.beta = real_attribute(node, "beta", 1);
     for (std::string& input : kept.inputs) {
       for (auto alias = aliases.find(input); alias != aliases.end(); alias = aliases.find(input)) input = alias->second;
     }
-    nodes_.emplace(name, std::move(kept));
+    for (const std::string& input : kept.inputs) ++readers[input];
+    const auto kept_as = nodes_.emplace(name, std::move(kept)).first;
+    if (node.op_type() == "MatMul" && node.output_size() == 1) products[node.output(0)] = &kept_as->second;
+  }
+  for (const auto& [name, node] : nodes_) {
+    if (node.operation != "Add" || node.inputs.size() != 2) continue;
+    for (const std::size_t i : {0, 1}) {
+      const auto product = products.find(node.inputs[i]);
+      if (product == products.end() || readers[node.inputs[i]] > 1 || places_.count(node.inputs[1 - i]) == 0) continue;
+      product->second->inputs.push_back(node.inputs[1 - i]);
+    }
   }
 }
 
@@ -86,6 +100,8 @@ LayerWeights OnnxWeights::read(const std::string& node) const {
   LayerWeights weights{input(1), input(2), {}, {}};
   const Place& matrix = place(node, kept.inputs[1]);
   if (!kept.transposed) weights.weight = transposed(weights.weight, matrix.shape[0], matrix.shape[1]);
+  for (float& weight : weights.weight) weight = static_cast<float>(weight * kept.alpha);
+  for (float& bias : weights.bias) bias = static_cast<float>(bias * kept.beta);
   return weights;
 }
 

@@ -21,9 +21,10 @@ class OnnxWeights {
   explicit OnnxWeights(const std::filesystem::path& path);
 
   /// Weights of a convolution (output channels first), a linear layer ({out, in}, transposed where the file has it the
-  /// other way), or a batch norm (scale, shift, mean, variance). Throws InputError, which names the file and the node,
-  /// where there is no such node, its weights are computed, lie in another file or are not of 32-bit floats, and
-  /// FormatError where the file is shorter than it was when it was opened and the weights are read from it only now.
+  /// other way, with what is added to a product that nothing else reads), or a batch norm (scale, shift, mean,
+  /// variance). Factors of Gemm are multiplied in. Throws InputError, which names the file and the node, where there is
+  /// no such node, its weights are computed, lie in another file or are not of 32-bit floats, and FormatError where the
+  /// file is shorter than it was when it was opened and the weights are read from it only now.
   LayerWeights read(const std::string& node) const;
 
  private:
@@ -36,7 +37,8 @@ class OnnxWeights {
   struct Node {
     std::string operation;
     std::vector<std::string> inputs;
-    bool transposed = false;  ///< Gemm's transB
+    bool transposed = false;     ///< Gemm's transB
+    double alpha = 1, beta = 1;  ///< Gemm's
   };
 
   const Place& place(const std::string& node, const std::string& constant) const;

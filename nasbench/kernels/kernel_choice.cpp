@@ -67,7 +67,8 @@ void add_conditions(KernelChoice& choice, const std::string& size, const json& t
   const std::int64_t least = values.count("at_least") != 0 ? values["at_least"] : 1;
   const std::int64_t most = values.count("at_most") != 0 ? values["at_most"] : INT64_MAX;
   const std::int64_t equal = values.count("equals") != 0 ? values["equals"] : least;
-  if (least > most || equal < least || equal > most) {
+  const std::int64_t factor = values.count("multiple_of") != 0 ? values["multiple_of"] : 1;
+  if (least > most || equal < least || equal > most || (values.count("equals") != 0 && equal % factor != 0)) {
     throw FormatError(reader.file() + ": " + place + " is " + excerpt(tests.dump()) +
                       ": the tests contradict each other, no number passes them all");
   }

@@ -11,7 +11,7 @@ using nlohmann::json;
 namespace {
 
 constexpr double most_elements = 1e13;
-constexpr int widest_window = 1 << 14;
+constexpr int widest_window = 1 << 16;
 
 Shape shape_from(const json& value, const JsonReader& reader, const std::string& place) {
   if (!value.is_array() || value.size() > 16)
@@ -48,7 +48,7 @@ Extent extent_from(const JsonReader& reader, const char* key) {
   if (!value->is_array() || value->size() != 2) reader.fail(key, "[height, width]", *value);
   const Extent extent = {reader.whole_number_of((*value)[0], reader.full(key), 1),
                          reader.whole_number_of((*value)[1], reader.full(key), 1)};
-  if (extent.height > widest_window || extent.width > widest_window) reader.fail(key, "at most 16384", *value);
+  if (extent.height > widest_window || extent.width > widest_window) reader.fail(key, "at most 65536", *value);
   return extent;
 }
 
@@ -77,7 +77,7 @@ OperatorSpecification specification_from_json(const JsonReader& reader) {
   } catch (const InputError& error) {
     throw FormatError(reader.file() + ": " + reader.full("kind") + ": " + excerpt(error.what(), 400));
   }
-  op.name = excerpt(reader.text("name", ""));
+  op.name = excerpt(reader.text("name", ""), std::string_view::npos);
   op.kernel = extent_from(reader, "kernel");
   op.stride = extent_from(reader, "stride");
   op.dilation = extent_from(reader, "dilation");

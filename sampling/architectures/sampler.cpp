@@ -109,9 +109,6 @@ const Sampler& sampler_named(std::string_view name) {
 }
 
 std::vector<std::size_t> with_clones(std::size_t size, int factor) {
-  if (factor < 1) {
-    throw InputError("the augmentation factor is " + std::to_string(factor) + ", expected 1 (no clones) or more");
-  }
   std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < size; ++i) indices.insert(indices.end(), static_cast<std::size_t>(factor), i);
   return indices;

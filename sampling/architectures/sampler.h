@@ -48,7 +48,7 @@ std::vector<std::vector<std::size_t>> latency_bins(const std::vector<std::vector
                                                    std::size_t bins);
 
 /// Each index of {0, …, size − 1} present `factor` times, the copies adjacent: augmentation factor K means K − 1 clones
-/// (MAPLE-Edge §2.4). Throws InputError when factor < 1.
+/// (MAPLE-Edge §2.4).
 std::vector<std::size_t> with_clones(std::size_t size, int factor);
 
 }  // namespace tenshot::sampling

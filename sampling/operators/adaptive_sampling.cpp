@@ -82,7 +82,9 @@ class AdaptiveSampler {
         samples_.refused.push_back(configurations[i]);
         continue;
       }
-      MeasuredKernels& to = rng_.uniform() < test_share ? samples_.test : samples_.training;
+      const bool first = samples_.training.latency_ms.empty(), second = !first && samples_.test.latency_ms.empty();
+      const bool tests = rng_.uniform() < test_share;  // of both there is one at least
+      MeasuredKernels& to = second || (tests && !first) ? samples_.test : samples_.training;
       to.configurations.push_back(configurations[i]);
       to.latency_ms.push_back(latency_ms[i]);
     }
@@ -108,10 +110,6 @@ class AdaptiveSampler {
 
 AdaptiveSamples sample_adaptively(const KernelSpace& space, const MeasureKernels& measure, const TestLearner& learner,
                                   const AdaptiveOptions& options) {
-  if (std::any_of(space.prior.begin(), space.prior.end(), [](const auto& values) { return values.empty(); })) {
-    throw InputError("a space of kernels needs values of each of its dimensions");
-  }
-  if (options.initial < 2) throw InputError("adaptive sampling needs at least two kernels");
   return AdaptiveSampler(space, measure, learner, options).run();
 }
 

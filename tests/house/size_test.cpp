@@ -21,7 +21,7 @@ const std::vector<std::string> folders = {"nasbench", "descriptor", "datasets", 
 constexpr std::size_t longest_function = 60;     ///< lines from its name to its closing brace
 constexpr std::size_t longest_file = 400;        ///< lines
 constexpr std::size_t largest_product = 63'170;  ///< lines of the five folders that are not blank
-constexpr std::size_t largest_trainer = 28'150;  ///< the same of trainer
+constexpr std::size_t largest_trainer = 28'170;  ///< the same of trainer
 
 struct Source {
   std::string name;  ///< relative to the repository

@@ -91,7 +91,8 @@ TEST_F(Until, ItIsGoodEnough) {
     reached = said.at("verdict").at("reached");
     EXPECT_EQ(std::filesystem::exists(path(more)), !reached) << "nothing is left to be planned";
     if (reached) break;
-    const std::size_t further = said.at("verdict").at("further_measurements");
+    const nlohmann::json& needed = said.at("verdict").at("further_measurements");
+    const std::size_t further = needed.is_null() ? 3 : needed.get<std::size_t>();  // three, and ask again
     EXPECT_EQ(datasets::read_architectures(path(more), space).architectures.size(), further);
     EXPECT_NE(planned.out.find("copy results/ back, then tenshot adapt --checkpoint"), std::string::npos)
         << planned.out;

@@ -76,8 +76,9 @@ Joined compare_predictor(const OptionParser& options, double confidence) {
   const trainer::AdaptationSet truth = read_truth(options, predictor->space(), predictor->quantity(), used_before);
   if (truth.architectures.empty()) {
     throw InputError("there is nothing to compare: " + tenshot::joined(options.all("measurements")) +
-                     " holds nothing but what " + file + " was adapted on, and what is not known here (--networks " +
-                     "names networks' files); measure further architectures");
+                     " holds nothing but what " + file +
+                     " was adapted on, what --exclude names, and what is not known here " +
+                     "(--networks names networks' files); measure further architectures");
   }
   return {predictor->predict(truth.architectures, confidence), truth.latency_ms, predictor->quantity()};
 }

@@ -12,8 +12,7 @@ namespace tenshot::cli {
 
 class OptionParser;
 
-/// The folders that a verb makes for what it will write. Those that are still empty when it ends are removed again: a
-/// refused run leaves nothing behind.
+/// The folders that a verb makes for what it will write. Those that are empty when it ends, as after a refusal, go.
 ///
 ///   const MadeFolders made(out);  // before long work, so that a path that cannot exist fails at once
 class MadeFolders {
@@ -70,8 +69,7 @@ class FileRoles {
   void reads_networks(const OptionParser& options);
   void reads_experiment(const std::string& what, const std::filesystem::path& folder);
 
-  /// `path` is a file, whether it exists or not, or "-" for standard output; or a folder that belongs to the verb
-  /// alone: nothing that is read may stand below it.
+  /// `path` is a file, there or not, or "-" for standard output; or a folder of the verb's alone, not read below.
   void writes(const std::string& what, const std::filesystem::path& path, bool is_folder = false);
   /// The same, and makes the folder that will hold the file (MadeFolders::for_file).
   void makes(const std::string& what, const std::filesystem::path& path);

@@ -192,7 +192,7 @@ void run_network_generate(const OptionParser& options) {
     write_file_atomically(folder / (name + ".onnx"), nasbench::onnx_model(network, {seed, name}));
   }
   say(std::to_string(count) + " networks of " + space + " written to " + folder.string() +
-      "; next: tenshot network describe " + folder.string() + "/NAME.onnx");
+      "; next: tenshot network describe " + shell_word(folder.string() + "/NAME.onnx"));
 }
 
 void run_network_list(const OptionParser& options) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <set>
 
 #include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
@@ -136,8 +137,11 @@ std::string naming_options(const OptionParser& options, const nasbench::NetworkS
     return " --space " + (space.definition().empty() ? std::string(space.name()) : "FILE.json");
   }
   if (options.has("networks")) return " --networks " + shell_word(options.get("networks"));
-  const bool are_files = !options.rest().empty() && nasbench::is_network_file(options.rest().front());
-  const std::string folder = are_files ? std::filesystem::path(options.rest().front()).parent_path().string() : "DIR";
+  std::set<std::string> folders;  // of files; DIR is one that holds them all
+  for (const std::string& file : options.rest()) {
+    folders.insert(nasbench::is_network_file(file) ? std::filesystem::path(file).parent_path().string() : "DIR");
+  }
+  const std::string folder = folders.size() == 1 ? *folders.begin() : "DIR";
   return " --networks " + shell_word(folder.empty() ? "." : folder);
 }
 

@@ -55,6 +55,7 @@ void wait_for_signals() {
 
 /// A thread that takes no signals itself: they interrupt whom they always did. False where none is to be had.
 bool start_watching() {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that is too large is an error of its writing
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -140,6 +140,7 @@ void run_train(const OptionParser& options) {
   const trainer::PredictorRow& expected = trainer::predictor_row(
       options.has("predictor") ? options.one_of("predictor", "predictor", known) : known.front());
   if (options.has("from") && options.has("predictor")) throw UsageError("--from says which predictor it is");
+  if (options.has("from") && options.has("seed")) throw UsageError("--seed: what --from grows draws nothing");
   // Usage errors come before the pool is read.
   settings_of(options, expected);
   quantity_option(options);

@@ -13,8 +13,7 @@ namespace {
 constexpr double most_combinations = 4096;
 constexpr std::size_t few_weights = 24;
 
-/// Lines 13 to 20: the largest preparation that evens out the busiest and the idlest core moves between them. False
-/// where there is none. `loads`: T_Q of every core.
+/// Lines 13 to 20: the largest preparation that evens out the busiest core and the idlest moves; false if none does.
 bool move_one(const std::vector<double>& costs, std::vector<int>& cores, std::vector<double>& loads) {
   const auto busiest = std::max_element(loads.begin() + 1, loads.end());
   const auto idlest = std::min_element(loads.begin() + 1, loads.end());
@@ -125,9 +124,8 @@ std::vector<State> thinned(const std::vector<State>& states, double step) {
   return kept;
 }
 
-/// A bound by Lagrangian relaxation: the makespan is at least what core 0 works in all, and at least, for every layer
-/// i, what the preparing core works up to i and core 0 executes from i on; so it is at least any mean of the two, and
-/// for given weights every layer is chosen on its own.
+/// A bound by Lagrangian relaxation: the makespan is at least core 0's work, and for every layer i what is prepared up
+/// to i and executed from i on; so it is at least any mean of both, for whose weights every layer is chosen on its own.
 double relaxation_bound(const std::vector<std::vector<ColdCandidate>>& layers) {
   constexpr int weights = 50;
   double bound = 0;

@@ -37,8 +37,7 @@ Integer read_little_endian(std::string_view bytes, std::size_t offset) {
   return value;
 }
 
-/// Takes the type and the shape from an array's description. Returns the bytes that it takes of those `available`, or
-/// throws: a damaged card must not make us allocate.
+/// Takes type and shape from an array's description. Returns its bytes, or throws where fewer are `available`.
 std::size_t describe(const JsonField& entry, Array& array, std::size_t available) {
   const auto type = std::find(type_names.begin(), type_names.end(), entry.at("type").text());
   if (type == type_names.end()) entry.at("type").fail("float32, float64 or uint8");

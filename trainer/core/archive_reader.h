@@ -35,8 +35,7 @@ class JsonField {
  public:
   /// An archive's card. A refusal reads "its card: components[3].entry is -1, expected …".
   explicit JsonField(const Archive& archive);
-  /// A document that a person wrote, whose texts and lists are not empty. A refusal names the file and the JSON pointer
-  /// (RFC 6901): "spec.json: /trials is 0, expected …".
+  /// A document that a person wrote, without empty texts and lists. Refusals name file and JSON pointer (RFC 6901).
   JsonField(const nlohmann::json& document, const std::string& file);
 
   JsonField at(const std::string& key) const;

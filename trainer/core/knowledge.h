@@ -50,8 +50,7 @@ struct Knowledge {
 /// Throws InputError that names the first device-runtime that no source claims, or two, or a source that claims none.
 Knowledge make_knowledge(const datasets::Pool& pool, std::vector<KnowledgeSource> sources, OwnFits own_fits);
 
-/// The same with the device-runtimes of another pool and its sources behind it; without sources it is the user's own,
-/// which is one. Throws InputError as make_knowledge().
+/// The same with another pool's device-runtimes and sources behind it; without sources, the user's own as one.
 Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, std::vector<KnowledgeSource> sources,
                           OwnFits own_fits);
 /// The identities of both, those of `own` last. Throws InputError on two spaces, two quantities, or an id of both.
@@ -68,8 +67,7 @@ std::vector<Architecture> known_architectures(const datasets::Pool& pool);
 std::vector<Architecture> not_measured(const NetworkSpace& space, const std::vector<Architecture>& architectures,
                                        const std::vector<Architecture>& measured, std::size_t most);
 
-/// A scale near `median_ms`, in steps of 2 % none of which is a number that a table could hold: what stands for a
-/// median, which is one of the latencies.
+/// A scale near `median_ms` in steps of 2 % that no table holds; it stands for a median, which is one of the latencies.
 double stepped_scale_ms(double median_ms);
 
 /// The runtime of a pool that a user calls `text`, whatever the case. Throws InputError that names all there are.

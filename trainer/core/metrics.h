@@ -40,7 +40,7 @@ constexpr std::array<std::pair<const char*, double Metrics::*>, 10> named_metric
      {"coverage", &Metrics::coverage},
      {"mean_relative_width", &Metrics::mean_relative_width}}};
 
-/// All metrics of the predictions. Throws InputError where there is nothing to compare, or lengths differ.
+/// All metrics of the predictions, of which there is at least one, of as many measurements.
 Metrics evaluate(const Predictions& predicted, const std::vector<double>& measured_ms);
 
 /// Share of |predicted − measured| ≤ bound · measured.

@@ -165,12 +165,6 @@ class Declaration {
   Options otherwise_;
 };
 
-/// Throws BadOption, which names the first option out of range.
-template <class Options>
-void require_valid(const Options& options) {
-  declared(options).read(declared(options).to_json(options));
-}
-
 /// Fails at the field or value below `field` that the option was read from, as deep as there is one.
 [[noreturn]] void fail_at(JsonField field, const BadOption& bad);
 

@@ -30,8 +30,7 @@ struct AdaptationSet {
   std::vector<double> latency_ms;           ///< finite and positive, one for each architecture
   bool whole_milliseconds = false;          ///< the device's clock counts whole milliseconds
   std::optional<datasets::HardwareDescriptor> descriptor = std::nullopt;
-  /// What runs the networks on the device, as device-runtimes of the pool are labelled ("ncnn, Vulkan"): those of
-  /// other runtimes then count less. Empty: nobody said so.
+  /// What runs the networks on the device, as the pool labels it ("ncnn, Vulkan"): other runtimes then count less.
   std::string runtime = {};
   std::optional<datasets::Quantity> quantity = std::nullopt;  ///< of `latency_ms`; nothing: what the pool holds
   std::vector<datasets::OperatorLatency> operator_latencies = {};

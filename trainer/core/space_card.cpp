@@ -1,6 +1,5 @@
 #include "trainer/core/space_card.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "nasbench/spaces/layered_space.h"

@@ -105,6 +105,13 @@ CellResult cell_result_from_json(const GridCell& cell, const nlohmann::json& jso
     json.at("predicted_ms").get_to(result.predictions.latency_ms);
     json.at("lower_ms").get_to(result.predictions.lower_ms);
     json.at("upper_ms").get_to(result.predictions.upper_ms);
+    const std::size_t count = result.measured_ms.size();
+    for (const auto* list :
+         {&result.predictions.latency_ms, &result.predictions.lower_ms, &result.predictions.upper_ms}) {
+      if (list->size() == count || list->empty()) continue;
+      throw FormatError(file + ": has " + std::to_string(list->size()) + " predictions of " + std::to_string(count) +
+                        " architectures; remove it and run with --resume");
+    }
     return result;
   } catch (const nlohmann::json::exception& error) {
     throw FormatError(file + ": is no result of a cell (" + error.what() + "); remove it and run with --resume");

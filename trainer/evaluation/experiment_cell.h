@@ -50,9 +50,8 @@ std::shared_ptr<const PlanningPrior> prior_of(PlanningPriors& priors, const Expe
 /// sampler, number and trial: the same for every method. Throws InputError (too few candidates), and as adapt().
 CellResult run_cell(const Experiment& experiment, const GridCell& cell, const PoolModel& model, PlanningPriors& priors);
 
-/// What the target would be asked to measure: distinct architectures of its training rows that the whole pool has
-/// measured too. A method that has a sampler of its own is planned under its own assumptions: by what `model` has
-/// learned, where there is one and planning can use that.
+/// What the target would be asked to measure: distinct architectures of its training rows that the whole pool measured
+/// too. A method with a sampler of its own is planned by what `model` has learned, where there is one that can plan.
 std::vector<Architecture> choose_samples(const Experiment& experiment, const GridCell& cell, PlanningPriors& priors,
                                          const PoolModel* model = nullptr);
 

@@ -51,7 +51,7 @@ const std::vector<std::pair<const char*, double Metrics::*>> summarised = {{"acc
                                                                            {"spearman", &Metrics::spearman},
                                                                            {"coverage90", &Metrics::coverage}};
 
-/// Adds a metric of the results of a variant to its summary: of each target, and over trials the mean over targets.
+/// Adds a metric of a variant's results to its summary: of each target, and the mean of trials that have it of all.
 void add_spreads(const std::vector<const CellResult*>& results, const char* name, double Metrics::*metric,
                  const std::vector<std::string>& targets, json& summary) {
   std::map<int, std::vector<double>> of_trials;  ///< the means of the targets
@@ -67,7 +67,10 @@ void add_spreads(const std::vector<const CellResult*>& results, const char* name
     for (const auto& [trial, values] : by_trial) of_trials[trial].push_back(mean_of(spread_of(values)));
   }
   std::vector<double> means;
-  for (const auto& [trial, values] : of_trials) means.push_back(mean_of(spread_of(values)));
+  for (const auto& [trial, values] : of_trials) {
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);  // NaN where a target has none
+    means.push_back(values.size() < targets.size() ? std::nan("") : sum / static_cast<double>(values.size()));
+  }
   summary[std::string("mean_") + name] = spread_of(means);
 }
 
@@ -128,6 +131,9 @@ json results_json(const Experiment& experiment, const std::vector<CellResult>& r
   for (const CellResult& result : results) {
     for (const auto& [confidence, coverage] : result.calibration) {
       calibration.push_back({{"method", experiment.method(result.cell).name},
+                             {"pool", experiment.spec.pools[result.cell.pool].name},
+                             {"sampler", result.cell.sampler},
+                             {"samples", result.measured},
                              {"target", result.cell.target},
                              {"confidence", confidence},
                              {"coverage", coverage}});

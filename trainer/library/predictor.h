@@ -31,8 +31,7 @@ class TENSHOT_API Network {
   std::shared_ptr<const nasbench::NamedNetwork> content_;
 };
 
-/// The latency of one network, in ms, and the bounds between which it lies with the confidence asked for; both bounds
-/// are NaN where the predictor has no intervals.
+/// The latency of one network, in ms, and the bounds of the confidence asked for, NaN where the predictor has none.
 struct PredictedLatency {
   double latency_ms = 0;
   double lower_ms = 0;

@@ -51,11 +51,6 @@ std::vector<float> outputs_of(const std::vector<DenseLayer>& layers, std::size_t
 std::vector<DenseLayer> fold_constant_inputs(std::vector<DenseLayer> layers, int variable_inputs,
                                              const std::vector<float>& constant_inputs) {
   DenseLayer& first = layers.front();
-  if (first.inputs != variable_inputs + static_cast<int>(constant_inputs.size())) {
-    throw InputError("the network takes " + std::to_string(first.inputs) +
-                     " inputs, the encoding and the descriptor have " +
-                     std::to_string(variable_inputs + static_cast<int>(constant_inputs.size())));
-  }
   DenseLayer folded{variable_inputs, first.outputs, {}, first.bias};
   for (int o = 0; o < first.outputs; ++o) {
     const float* row = first.weight.data() + static_cast<std::ptrdiff_t>(o) * first.inputs;

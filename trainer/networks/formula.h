@@ -85,8 +85,7 @@ struct ExportedFormula {
   /// Networks by name that the file carries, and their encodings; none in a space whose options combine.
   std::vector<std::string> names;
   Eigen::MatrixXd encodings;
-  /// What the columns of an encoding are, and the encodings of any networks, [networks, columns], while the predictor
-  /// lives; set by predictors that take networks by name.
+  /// What an encoding's columns are, and encodings of networks by name, [networks, columns], while the predictor lives.
   std::vector<std::string> columns;
   std::function<Eigen::MatrixXd(const std::vector<nasbench::Architecture>&)> encode;
   /// The export_methods() with a forward() in TorchScript of encodings that hold probabilities, where the formula is of

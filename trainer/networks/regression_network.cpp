@@ -30,7 +30,6 @@ RegressionNetwork::RegressionNetwork(int inputs, const std::vector<int>& hidden,
   Rng rng(seed);
   std::vector<float> parameters;
   for (const int outputs : widths) {
-    if (inputs < 1 || outputs < 1) throw InputError("every layer of the regression network needs at least one unit");
     const auto weight = static_cast<std::int64_t>(parameters.size());
     const std::int64_t bias = weight + static_cast<std::int64_t>(inputs) * outputs;
     layers_.push_back({inputs, outputs, weight, bias});

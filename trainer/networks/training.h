@@ -29,9 +29,8 @@ using EpochSamples = std::function<const TrainingSet&(int epoch)>;
 /// cosine (Loshchilov and Hutter, ICLR 2017, without restarts). Returns the mean loss of the last epoch.
 ///
 /// After every epoch the state is saved in control.state_file, where a later call with the same `fingerprint` (of data
-/// and options) finds it and goes on; another fingerprint's state is overwritten. Every draw is a function of seed and
-/// epoch, so that the result has the same bytes however often it was interrupted. Throws Interrupted when
-/// control.on_epoch said stop.
+/// and options) finds it and goes on; another fingerprint's state is overwritten. Draws are functions of seed and
+/// epoch, so that the result has the same bytes however often it was interrupted. Throws Interrupted as on_epoch says.
 double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOptions& options,
            const std::string& fingerprint, const TrainingControl& control);
 
@@ -50,8 +49,7 @@ void save_training_state(const TrainingState& state, const std::string& fingerpr
 /// other data is worth no error, the training simply starts over. `file` may be empty.
 TrainingState find_training_state(const std::string& fingerprint, const std::filesystem::path& file);
 
-/// Tells control.on_epoch how far the training is. Where that says stop before the end, calls `save` and throws
-/// Interrupted. `what` is counted: "epoch" or "episode".
+/// Tells control.on_epoch which `what` ("epoch") is done. Where that says stop, calls `save` and throws Interrupted.
 void report_progress(const TrainingControl& control, const TrainingProgress& now, const std::string& what,
                      const std::function<void()>& save);
 

@@ -18,11 +18,8 @@ constexpr const char* by_information = "information";
 
 using nasbench::ArchitectureSet;
 
-/// The connected networks to choose from. Throws InputError where there are none, or a measured network has no latency.
+/// The connected networks to choose from. Throws InputError where there are none.
 std::vector<Architecture> candidates_of(const datasets::Pool& pool, const PlanRequest& request) {
-  if (request.measured.architectures.size() != request.measured.latency_ms.size()) {
-    throw InputError("planning after measurements needs a latency for each of them");
-  }
   if (!request.candidates.empty()) return not_measured(*pool.space, request.candidates, {}, request.candidates.size());
   std::vector<Architecture> known = known_architectures(pool);
   // A plan names networks: of two with one name, it can only mean one.
@@ -93,12 +90,8 @@ std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool) 
 }
 
 std::vector<Architecture> plan(const datasets::Pool& pool, const PlanningPrior* prior, const PlanRequest& request) {
-  const auto needed = [prior]() -> const PlanningPrior& {
-    if (prior == nullptr) throw InputError("planning needs the planning prior of the pool");
-    return *prior;
-  };
-  if (chooses_by_prior(request.sampler)) return plan_by_information(pool, needed(), request);
-  const auto expected = [&](const auto& architectures) { return needed().predict_pool(architectures); };
+  if (chooses_by_prior(request.sampler)) return plan_by_information(pool, *prior, request);
+  const auto expected = [&](const auto& architectures) { return prior->predict_pool(architectures); };
   return plan_by_ranking(pool, expected, request);
 }
 

@@ -29,7 +29,7 @@ std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool);
 /// chooses connected candidates by what the prior and the device's descriptor teach of costs and structures, and after
 /// measurements by what is still uncertain. The others rank candidates by the pool's latencies, and those that a pool
 /// device has not measured by what the prior expects of them there; they need none (nullptr) where the whole pool has
-/// measured every candidate. Throws InputError (too few candidates, no such sampler, no prior where one is needed).
+/// measured every candidate. Throws InputError (too few candidates, no such sampler).
 std::vector<Architecture> plan(const datasets::Pool& pool, const PlanningPrior* prior, const PlanRequest& request);
 /// The same from a checkpoint. Only `information` needs a prior: what the model has learned already, where planning can
 /// use that, else that of its pool. The others ask the model about candidates that a pool device has not measured.

@@ -75,6 +75,22 @@ double width_left_out(const PoolModel& model, const AdaptationSet& set, AdaptOpt
   return median(widths);
 }
 
+/// Half the width after the most informative further measurements, were they to come out as predicted.
+std::optional<double> width_with_more(const PoolModel& model, const Predictor& predictor, AdaptationSet set,
+                                      AdaptOptions options, const std::vector<Architecture>& judged) {
+  const auto candidates = not_measured(predictor.space(), judged, set.architectures, planned_among);
+  const auto next = next_measurements(predictor, candidates, more_measurements);
+  if (!next) return std::nullopt;
+  std::vector<Architecture> more;
+  for (const std::size_t i : next->chosen) more.push_back(candidates[i]);
+  const std::vector<double> expected_ms = predictor.predict(more, judged_confidence).latency_ms;
+  set.architectures.insert(set.architectures.end(), more.begin(), more.end());
+  set.latency_ms.insert(set.latency_ms.end(), expected_ms.begin(), expected_ms.end());
+  options.control = {};
+  const std::vector<Architecture> rest = not_measured(*model.pool().space, judged, set.architectures, judged_networks);
+  return typical_half_width(model.adapt(set, options)->predict(rest, judged_confidence));
+}
+
 }  // namespace
 
 double typical_half_width(const Predictions& predictions) {
@@ -145,10 +161,6 @@ std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Arc
   result.warnings = static_cast<std::size_t>(
       std::count_if(explanation.begin(), explanation.end(), [](const Remark& remark) { return remark.warns; }));
   result.trust = trust(result.half_width, result.warnings > 0);
-  if (measured.empty()) return result;
-  const auto next =
-      next_measurements(predictor, not_measured(predictor.space(), judged, measured, planned_among), more_measurements);
-  if (next) result.further = result.half_width * next->narrowing();
   return result;
 }
 
@@ -159,7 +171,11 @@ std::optional<Verdict> judge(const PoolModel& model, const Predictor& predictor,
   if (!found) return found;
   found->warnings += set.doubts;
   found->trust = trust(found->half_width, found->warnings > 0);
-  if (set.architectures.empty() || judged != set.architectures) return found;
+  if (set.architectures.empty()) return found;
+  if (judged != set.architectures) {
+    found->further = width_with_more(model, predictor, set, options, judged);
+    return found;
+  }
   const double width = set.architectures.size() > 1 ? width_left_out(model, set, options)
                                                     : found->of_other_kinds.value_or(found->half_width);
   found->half_width = std::max(found->half_width, width);
@@ -215,9 +231,12 @@ std::optional<std::size_t> measurements_until(double wanted, const Verdict& verd
                                               const std::vector<Architecture>& measured) {
   if (verdict.half_width <= wanted) return 0;
   const std::vector<Architecture> candidates = not_measured(predictor.space(), judged, measured, planned_among);
+  const auto three = next_measurements(predictor, candidates, more_measurements);
+  if (!three || !verdict.further || !(*verdict.further < verdict.half_width)) return std::nullopt;
+  const double power = std::log(*verdict.further / verdict.half_width) / std::log(three->narrowing());
   const auto reached = [&](std::size_t count) {
     const auto next = next_measurements(predictor, candidates, count);
-    return next && verdict.half_width * next->narrowing() <= wanted;
+    return next && verdict.half_width * std::pow(next->narrowing(), power) <= wanted;
   };
   std::size_t enough = std::min(most_planned, candidates.empty() ? 0 : candidates.size() - 1);
   if (enough == 0 || !reached(enough)) return std::nullopt;

@@ -44,9 +44,8 @@ struct NextMeasurements {
   double narrowing() const;
 };
 
-/// The `count` most informative of `candidates`, which are connected and were not measured
-/// (sampling::choose_informative, sampling::expected_variance). Nothing where there are no more candidates than that,
-/// or the predictor does not say what it is uncertain about.
+/// The `count` most informative of `candidates`, which are connected and not measured (sampling::choose_informative,
+/// expected_variance). Nothing where there are no more than that, or the predictor does not say what is uncertain.
 std::optional<NextMeasurements> next_measurements(const Predictor& predictor,
                                                   const std::vector<Architecture>& candidates, std::size_t count);
 
@@ -55,8 +54,7 @@ std::optional<NextMeasurements> next_measurements(const Predictor& predictor,
 std::vector<Architecture> judged_by(const PoolModel& model, const std::vector<Architecture>& measured,
                                     const std::vector<Architecture>& named = {});
 
-/// How far a predictor is to be trusted, by the median width of its 90 % intervals over the networks judged, and what
-/// three more measurements would do: the three most informative of them (next_measurements).
+/// How far a predictor is to be trusted, by the median width of its 90 % intervals over the networks judged.
 struct Verdict {
   Trust trust = Trust::doubtful;
   double half_width = 0;  ///< nine of ten predictions are expected within ± this share
@@ -64,16 +62,17 @@ struct Verdict {
   std::optional<double> of_other_kinds;
   std::size_t measurements = 0;   ///< that the predictor was made from
   std::size_t warnings = 0;       ///< among its explanation, and doubts of joined measurements
-  std::optional<double> further;  ///< half_width after three more; nothing where the predictor does not say
+  std::optional<double> further;  ///< half_width after three more, as judge() expects it
 };
 
-/// Nothing for predictors without intervals, and where no network is judged. Where nothing was measured, how the
-/// device differs from what is known is open, and the verdict does not say what further measurements would do.
+/// Nothing for predictors without intervals, and where no network is judged; of further measurements it says nothing.
 std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Architecture>& judged,
                                const std::vector<Architecture>& measured);
 
 /// The verdict on a predictor that the model was adapted to by `set` and `options`, about the networks of judged_by().
 /// Where these are the measured ones, they say how sure it is of the next one like them: some are left out in turn.
+/// Elsewhere it says what the three most informative of them would do (next_measurements): the model is adapted once
+/// more, as if they had been measured to take what is predicted. Nothing measured: it does not say.
 std::optional<Verdict> judge(const PoolModel& model, const Predictor& predictor, const AdaptationSet& set,
                              const AdaptOptions& options, const std::vector<Architecture>& named = {});
 
@@ -82,8 +81,7 @@ Archive judged_archive(const Predictor& predictor, const std::optional<Verdict>&
 /// The verdict that a predictor's card keeps; nothing in files of earlier versions. Throws FormatError.
 std::optional<Verdict> kept_verdict(const Archive& archive);
 
-/// "Good: expect nine of ten predictions within ±6 %, of networks of other kinds within ±20 % (from 10 measurements;
-/// three more would narrow that to ±5 %)"
+/// "Good: expect nine of ten predictions within ±6 % (from 10 measurements; three more would narrow that to ±5 %)"
 std::string in_words(const Verdict& verdict);
 /// {"trust": "good", "within_percent": 6.1, "within_percent_of_other_kinds": 20.3, "measurements": 10, "warnings": 0,
 /// "within_percent_after_three_more": 5.2}
@@ -91,6 +89,7 @@ nlohmann::json to_json(const Verdict& verdict);
 
 /// How many further measurements are expected to bring `half_width` to `wanted`: 0 where it is there already; nothing
 /// where `most_planned` would not do, too few networks are judged, or the predictor does not say what is uncertain.
+/// They narrow it by NextMeasurements::narrowing(), to the power that three more are worth by judge().
 std::optional<std::size_t> measurements_until(double wanted, const Verdict& verdict, const Predictor& predictor,
                                               const std::vector<Architecture>& judged,
                                               const std::vector<Architecture>& measured);

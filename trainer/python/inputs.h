@@ -35,9 +35,8 @@ void warn(const std::string& text, int level = 1);
 /// A checkpoint's file, or the name of a shipped one; nothing: the shipped one that fits what is given.
 using Checkpoint = std::optional<std::filesystem::path>;
 
-/// `checkpoint`, or the shipped one of networks by name or of NAS-Bench-201, whichever the first of `candidates`, or of
-/// `measurements`, is of; of neither given, that which knows the device-runtime `like`, else of NAS-Bench-201. Throws
-/// FileError where it is not shipped.
+/// `checkpoint`, or the shipped one of networks by name or of NAS-Bench-201, as the first of `candidates`, or of
+/// `measurements`, says; of neither, that which knows the runtime `like`, else of NAS-Bench-201. Throws FileError.
 std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings& candidates,
                                      const std::optional<MeasurementSource>& measurements,
                                      const std::string& like = "");

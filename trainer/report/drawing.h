@@ -19,8 +19,7 @@ std::string series_colour(std::size_t index);
 /// Width of `text` in a drawing's letters, about; in the drawing's units.
 double text_width(const std::string& text);
 
-/// An <svg> element in the making. Coordinates are in its own units, from the top left. What has a `hint` shows it when
-/// the pointer rests there (<title>), without any script.
+/// An <svg> element in the making, in its own units from the top left. A `hint` shows under the pointer (<title>).
 class Drawing {
  public:
   struct Point {
@@ -80,8 +79,7 @@ class Frame : public Drawing {
     double left = 52;                  ///< room for the numbers, or for what stands there instead
   };
 
-  /// Draws the legend in rows at the top, then the names of the axes, the grid and its numbers. `plot_height` is that
-  /// of the area inside the axes.
+  /// Draws the legend in rows at the top, names of axes, the grid and its numbers; `plot_height` is inside the axes.
   Frame(double width, Scale x, Scale y, const Labels& labels, const Legend& legend, double plot_height);
 
   /// The place of two values; at the edge where they are outside.

@@ -264,7 +264,8 @@ void add_calibration(Page& page, const json& results) {
       lines[method].push_back({100 * confidence, 100 * mean.first / mean.second});
     }
   }
-  std::string caption = "Mean over targets and trials; on the dashed line they hold as often as they say";
+  std::string caption =
+      "Mean over targets, trials, pools and samples; on the dashed line they hold as often as they say";
   const auto method_of = [](const json& variant) { return variant.at("method"); };
   const std::vector<Series> series = best_lines(results, lines, method_of, caption);
   page.figure("Do the intervals hold?", {"intervals", calibration_plot(series), caption});

@@ -44,8 +44,7 @@ class Page {
   void heading(const std::string& text, Width width = Width::column);
   void paragraph(const std::string& text);
   void list(const std::vector<std::string>& entries);
-  /// Pictures side by side where there is room, each with its caption. `svg` is an element (plot.h); `name` is its own
-  /// in the page, fit for a file.
+  /// Pictures side by side where there is room, with captions: `svg` elements (plot.h), `name` unique in the page.
   struct Figure {
     std::string name;
     std::string svg;

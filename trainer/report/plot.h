@@ -60,13 +60,11 @@ std::string column_plot(const std::vector<Column>& columns, const std::vector<st
 std::string dot_plot(const std::vector<std::string>& rows, const std::vector<Series>& series, const std::string& axis,
                      const std::string& alternative_text);
 
-/// What is cheaper (x) and better (y): all networks, and in ascending order of x the `front` that no other one beats in
-/// both; a line at x = `limit`, where that is no NaN.
+/// What is cheaper (x) and better (y): all networks, the ascending `front` that none beats, and a line at x = `limit`.
 std::string front_plot(const std::vector<Mark>& networks, const std::vector<Mark>& front, double limit,
                        const Axes& axes, const std::string& alternative_text);
 
-/// The share of errors |y − x| / x that do not exceed each of some errors up to 50 %, in percent: a line for each
-/// series of predicted (y) and measured (x) values.
+/// The percentage of errors |y − x| / x below each of some, up to 50 %: a line for each series of predicted y, true x.
 std::string error_distribution_plot(const std::vector<Series>& series, const std::string& alternative_text);
 /// How often intervals held against how often they were asked to.
 std::string calibration_plot(const std::vector<Series>& series);

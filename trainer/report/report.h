@@ -20,8 +20,7 @@ struct DeviceReportOptions {
   std::optional<std::filesystem::path> accuracies = std::nullopt;
   /// Latency not to exceed, ms, or another quantity in its unit: among the fastest and in the front's picture.
   std::optional<double> limit = std::nullopt;
-  /// Architectures, names of networks or files whose predictions are taken apart, operator by operator; only of a
-  /// predictor of kind `operators`.
+  /// Architectures, networks or files that are taken apart, operator by operator; only by a predictor `operators`.
   std::vector<std::string> explained = {};
   /// Networks by name that are the user's own, which lists then are of; empty: those measured.
   std::vector<nasbench::Architecture> own = {};
@@ -31,9 +30,8 @@ struct DeviceReportOptions {
   nasbench::NetworkReadOptions read = {};
 };
 
-/// One self-contained HTML page on an experiment's folder (evaluation/experiment.h) or on a predictor's file: tables
-/// and pictures that need no network and no script. Throws what reading these throws; InputError when `what` is
-/// neither, or has no use for an option.
+/// One self-contained HTML page on an experiment's folder (evaluation/experiment.h) or on a predictor's file, with
+/// tables and pictures. Throws what reading these throws; InputError if `what` is neither or has no use for an option.
 Page make_report(const std::filesystem::path& what, const DeviceReportOptions& options = {});
 
 Page experiment_report(const std::filesystem::path& folder);

@@ -384,6 +384,7 @@ measure() { # sets ms, or returns 1 with why
   fi
   require_extents || return 1
   clocks_before=$(clock_now)
+  rm -f "$out/raw.part" # onnxruntime_perf_test appends to it
   infer "$runs" $warmup $warmup_ms "$out/raw.part" >"$out/said.part" 2>&1
   status=$?
   cat "$out/said.part" >>"$log"
@@ -554,6 +555,7 @@ measure_all() { # what is not done; sets failures and failed
         if (s >= 1) printf s < 100 ? \", about %d s left\" : \", about %d min left\", s < 100 ? s : s / 60 + 0.5 }")
       case $counted in no) left=" without counters, see its log$left" ;; esac
       printf '%s ms%s\n' "$(four_digits "$ms")" "$left"
+      moved_ones=$(for one in $moved_ones; do [ "$one" = "$id" ] || printf ' %s' "$one"; done)
       if [ "$moves" = yes ]; then
         moved_ones="$moved_ones $id"
         warn "THE CLOCK MOVED during $id, from $clocks_before to $clocks_after: $fix_clocks;" \

@@ -15,7 +15,7 @@ _tenshot_values() {
     "kernels --correction") echo factor composition overhead none ;;
     "kernels --gpu") echo adreno6xx adreno amd mali ;;
     *" --unit") echo s ms us ;;
-    *" --runtime") "$1" collect --help 2>/dev/null | grep -oE 'libtorch-[a-z0-9-]+' | sort -u ;;
+    *" --runtime") "$1" collect --help 2>/dev/null | grep -oE '(libtorch|opencv)-[a-z0-9-]+' | sort -u ;;
     *" --counters") echo auto perf_event callgrind latency_only ;;
   esac
 }

@@ -60,9 +60,8 @@ bool says_something(const datasets::HardwareDescriptor& descriptor, const nasben
 Eigen::VectorXd expected_costs_ms(const datasets::HardwareDescriptor& descriptor, const nasbench::StructureModel& model,
                                   DescriptorKind kind);
 
-/// Costs under a structure are this matrix [features, features] by the costs of all features: what the structure counts
-/// apart is not in the operation that contains it, and what the descriptor knows but the structure does not count is in
-/// the base, as often as it occurs on average.
+/// Costs under a structure are this matrix [features, features] by the costs of all features: what it counts apart is
+/// not in the operation that contains it, and what it does not count is in the base, as often as it occurs on average.
 Eigen::MatrixXd structure_costs(const nasbench::StructureModel& model, std::size_t structure,
                                 const datasets::HardwareDescriptor& descriptor, DescriptorKind kind,
                                 const Eigen::VectorXd& mean_counts);

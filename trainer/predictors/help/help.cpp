@@ -125,8 +125,7 @@ constexpr std::uint64_t validation_stream = 999;
 constexpr int tasks_of_validation = 8;  // of each device
 constexpr int episodes_between_saves = 25;
 
-/// Draws the tasks of episodes: a device of the pool, and distinct architectures of its own for support and query.
-/// Devices of validation are drawn to judge alone.
+/// Draws the tasks of episodes: a device of the pool but those of validation, and its own architectures for both parts.
 class TaskSource {
  public:
   TaskSource(const datasets::Pool& pool, const HelpSettings& settings) : pool_(pool), settings_(settings) {

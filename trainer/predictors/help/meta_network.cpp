@@ -15,8 +15,7 @@ namespace {
 constexpr std::int64_t width = 100;  ///< of architecture code and hardware embedding
 constexpr float first_step_size = 0.01F;
 
-/// Where the layers stand in the list of parameters: weight [out, in], then bias [out], each. Those from encode1 on are
-/// adapted; the three that join follow the encoder's.
+/// Where the layers stand in the parameters: weight [out, in], then bias [out]; those from encode1 on are adapted.
 enum Layer : std::size_t { set1, set2, modulate1, modulate2, encode1 };
 
 using Tensors = std::vector<at::Tensor>;

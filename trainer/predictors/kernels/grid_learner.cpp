@@ -123,8 +123,7 @@ class GridLearner : public LatencyLearner {
     return std::nan("");
   }
 
-  /// The value at `offset`, with the axes from `d` on still to be interpolated along, each of which halves the corners
-  /// (§4, Fig. 3). Outside of the grid it is that of its edge.
+  /// The value at `offset`, interpolated along the axes from `d` on (§4, Fig. 3); outside of the grid that of its edge.
   double interpolated(const std::vector<Position>& positions, std::size_t d, std::size_t offset) const {
     if (d == axes_.size()) return values_[offset];
     const auto [point, share] = positions[d];

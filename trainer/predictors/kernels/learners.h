@@ -18,8 +18,7 @@ namespace tenshot::trainer::kernels {
 /// "padding", "elementwise"; "other" for what the table does not have, with the features of an element-wise operator.
 std::string operation_category(const nasbench::OperatorSpecification& operation);
 
-/// What learns the latency of one type of kernel. None predicts less than the smallest latency that it was trained on:
-/// a line may fall below zero.
+/// What learns the latency of one type of kernel. None predicts less than the smallest latency that it was trained on.
 enum class LearnerKind : std::uint8_t {
   forest,            ///< nn-Meter's random forest, by XGBoost: 100 trees
   small_forest,      ///< Li et al.'s: 3 or 10 trees, smallest leaves of 1 to 25 rows
@@ -33,9 +32,8 @@ enum class LearnerKind : std::uint8_t {
   grid               ///< MONNET's interpolation between points (train_grid)
 };
 
-/// What the latency of an operator of that category depends on: heights, channels, window, and the sizes that say how
-/// much is computed and moved. Sizes count elements; FLOPs are multiply-adds, of a pool the elements that it reads.
-/// Behind them `boosted` has detail_names().
+/// What the latency of an operator of that category depends on: heights, channels, window, and how much is computed and
+/// moved, in elements; FLOPs are multiply-adds, of a pool what it reads. `boosted` has detail_names() behind them.
 std::vector<std::string> feature_names(const std::string& category, LearnerKind learner = LearnerKind::forest);
 
 /// An operator's features, as feature_names(operation_category(operation), learner). A batch counts in sizes and FLOPs.
@@ -43,8 +41,7 @@ std::vector<double> operation_features(const nasbench::OperatorSpecification& op
                                        LearnerKind learner = LearnerKind::forest);
 
 /// What the latency of any operator may depend on besides: all sizes whatever the category, how much is computed for
-/// each element that is moved, the length of the products that are added up, and by how much channels and rows must be
-/// filled up to whole vectors of 16.
+/// each element that is moved, how many products are added up, and the filling of channels and rows to vectors of 16.
 std::vector<std::string> detail_names();
 
 /// Predicts the latency of operators of one kind from their features.
@@ -53,8 +50,7 @@ class LatencyLearner {
   virtual ~LatencyLearner() = default;
   /// Milliseconds, over 0.
   virtual double predict_ms(const std::vector<double>& features) const = 0;
-  /// Keeps it in a file: adds arrays whose names begin with `name`, and returns what the card says of it, "form" among
-  /// it; load_learner() reads both back.
+  /// Keeps it in a file: adds arrays whose names begin with `name`, returns the card's part; load_learner() reads both.
   virtual nlohmann::json put(Archive& archive, const std::string& name) const = 0;
   /// The same as plain numbers.
   virtual nlohmann::json to_document() const = 0;

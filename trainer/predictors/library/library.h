@@ -49,14 +49,12 @@ StructuredLibrary without(const StructuredLibrary& library, const std::vector<st
 /// What each feature typically costs, in units of the median latency.
 Eigen::VectorXd typical_costs(const nasbench::StructureModel& model);
 
-/// Costs by which a slowest path is chosen: none under .003 of the median latency, so that no operation shortens a
-/// path. `median` is in the unit of the costs.
+/// Costs that choose a slowest path: none under .003 of `median`, in their unit, so that no operation shortens a path.
 Eigen::VectorXd path_costs(const Eigen::VectorXd& costs, double median = 1);
 
 /// The one of `alternatives` rows of features, which lie one after the other, whose features · path_costs are most.
 const double* slowest_row(const double* rows, std::size_t alternatives, const Eigen::VectorXd& path_costs);
-/// The features of architectures of `table`, or of all, under one structure: their slowest rows. Of a structure without
-/// alternatives, `path_costs` are not read.
+/// The features of architectures of `table`, or of all, under one structure: their slowest rows by `path_costs`.
 FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure,
                     const std::vector<std::size_t>& architectures, const Eigen::VectorXd& path_costs);
 FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs);

@@ -19,8 +19,7 @@ std::vector<std::size_t> comparable_rows(const AdaptationSet& set, const nasbenc
 // reference architectures, which are the same for every device that is compared, and its hardware descriptor.
 
 /// Geometric mean of the reference latencies over the connected architectures (over all where none is connected):
-/// networks whose input does not reach their output take next to no time on some runtimes, and one of them among ten
-/// would shift the scale of such a device alone.
+/// others take next to no time on some runtimes, and one of them among ten would shift the scale of such a device.
 double reference_scale_ms(const AdaptationSet& device, const nasbench::SearchSpace& space);
 
 /// Costs c ≥ 0 of one occurrence of each counted operation, and a base b ≥ 0, that minimise the squared relative error

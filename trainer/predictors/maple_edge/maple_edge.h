@@ -13,8 +13,7 @@
 namespace tenshot::trainer {
 
 /// Everything that can be chosen about the method of MAPLE-Edge. Two of its three additions to MAPLE are switches here;
-/// the third, targeted uniform sampling, is a choice of sampler when planning (Table 4). Each option is explained where
-/// it is declared (maple_edge_settings.cpp).
+/// the third, targeted uniform sampling, is a sampler of plans (Table 4). maple_edge_settings.cpp explains each option.
 struct MapleEdgeSettings {
   std::string kind = "maple-edge-plain";  ///< what the checkpoint calls itself
   std::vector<int> hidden = {512, 128};
@@ -37,8 +36,7 @@ extern const Declaration<MapleEdgeSettings> simulated_options, plain_options, ma
 
 /// Trains the regression network on the pool (MAPLE-Edge §2.1). In every epoch each device is described by another
 /// random draw of `reference_samples` architectures, which give its scale and, for inferred descriptors, its costs: at
-/// adaptation the new device is described by ten architectures just so. Throws InputError (a pool without common
-/// architectures), Interrupted.
+/// adaptation the new device is described by ten architectures just so. Throws InputError, Interrupted.
 std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                             const TrainingControl& control);
 
@@ -51,12 +49,10 @@ std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive);
 /// latencies of just the architectures that were measured, so that it learns what those say of all others.
 ///
 /// Fits the library of the pool, in seconds; adaptation trains for settings.fit.epochs epochs of
-/// settings.simulation.rows rows, a few seconds on one core. Throws InputError (a space without structures, a
-/// device with fewer measured architectures than costs).
+/// settings.simulation.rows rows, some seconds. Throws InputError (no structures, or fewer architectures than costs).
 ///
-/// With settings.pretraining_epochs, also pre-trains a network that takes any number of measurements through a set
-/// encoder (simulated_samples.h): adaptation mode "set-encoder" then answers without training, and "fine-tune" goes on
-/// from that network. `control` is that training's.
+/// With settings.pretraining_epochs, also pre-trains a network under `control` that takes measurements by a set encoder
+/// (simulated_samples.h): mode "set-encoder" answers without training, and "fine-tune" goes on from there.
 std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                                    const TrainingControl& control = {});
 

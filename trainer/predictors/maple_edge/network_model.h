@@ -21,8 +21,7 @@
 
 namespace tenshot::trainer {
 
-/// The settings of a checkpoint's card. What a card of an earlier release does not say is the default. Throws
-/// FormatError that names the field at fault.
+/// The settings of a checkpoint's card, defaults for what it does not say. Throws FormatError that names the field.
 MapleEdgeSettings settings_of(const Declaration<MapleEdgeSettings>& options, const JsonField& card);
 
 /// The seed of one of the random streams of a seed.
@@ -63,8 +62,7 @@ class NetworkModel : public PoolModel {
     throw InputError("there is no adaptation mode '" + mode + "'; there are: " + joined(modes));
   }
 
-  /// A network of `width` inputs, trained on `samples` from scratch or, to fine-tune it, from the pool's. `what` says
-  /// what the training depends on beside the pool.
+  /// A network of `width` inputs, trained on `samples` from scratch or from the pool's; training depends on `what` too.
   TrainedNetwork trained(int width, const EpochSamples& samples, FitOptions options, bool fine_tune,
                          const nlohmann::json& what, const TrainingControl& control) const {
     RegressionNetwork network(width, settings_.hidden, stream_seed(options.seed, weights_stream), loss_);

@@ -16,8 +16,7 @@
 
 namespace tenshot::trainer {
 
-/// How devices are made up. Costs are in units of a device's median latency. Each option is explained where it is
-/// declared (maple_edge_settings.cpp).
+/// How devices are made up. Costs are in units of a device's median latency (maple_edge_settings.cpp explains them).
 struct SimulationOptions {
   std::vector<double> cost_spreads = {0.15, 0.4, 0.8};
   double described_share = 0.8;
@@ -92,15 +91,13 @@ double log_latency(const SimulatedDevice& device, const nasbench::StructureTable
 /// The noise of a measured log latency: σ times Student's t of four degrees of freedom; a quarter in the slow speed.
 double draw_noise(const SimulatedDevice& device, Rng& rng);
 
-/// How far apart two lists of log latencies are, whatever their scales: the root mean square of their differences less
-/// the median difference, each counted as .5 at most.
+/// How far apart two lists of log latencies are: the root mean square of differences less their median, at most .5.
 double log_distance(const std::vector<double>& a, const std::vector<double>& b);
 
 /// Draws devices that are near what was measured.
 class NearbyDevices {
  public:
-  /// `measured` are places in `space`, `log_ms` their measured log latencies. Finds by trial how near the nearest
-  /// `options.acceptance` of all devices are.
+  /// Finds by trial how near the nearest `options.acceptance` of all devices are; `measured` are places in `space`.
   NearbyDevices(DevicePrior prior, const SimulatedSpace& space, const SimulationOptions& options,
                 std::vector<std::size_t> measured, std::vector<double> log_ms, std::uint64_t seed);
 

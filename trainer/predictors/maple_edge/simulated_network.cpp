@@ -102,9 +102,6 @@ class SimulatedNetworkModel : public NetworkModel {
           "or use --mode joint, which trains for the measured architectures");
     }
     const int clones = options.clones.value_or(settings_.default_clones);
-    if (clones < 1) {
-      throw InputError("the augmentation factor K is " + std::to_string(clones) + ", expected at least 1");
-    }
     const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
     const structured::DescribedDevice* expected = described ? &*described : nullptr;
     const SimulatedDescriptor& inputs = from_scratch ? simulated_descriptor_ : encoded_descriptor_;
@@ -184,7 +181,6 @@ class SimulatedNetworkModel : public NetworkModel {
 
 std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                                    const TrainingControl& control) {
-  require_valid(settings.simulation);
   const auto counted = [](const datasets::DeviceRuntime& device) { return device.descriptor.has_counters(); };
   if (settings.descriptor == "counters" && std::none_of(pool.devices.begin(), pool.devices.end(), counted)) {
     throw InputError(

@@ -27,10 +27,9 @@ namespace tenshot::trainer {
 std::vector<DescriptorKind> descriptor_inputs(std::string_view kind);
 
 /// Draws the descriptor that a made-up device would have: the logarithm of each described number is a line in the
-/// logarithm of the cost of its operation, fitted to the pool, and an error like those that lines fitted without a
-/// runtime make on that runtime. Nothing of it has a unit or a scale: costs are shares of their sum, events are counted
-/// by the instruction, and rates are less their mean over the device's operators. Events of an operator are summed over
-/// its shapes, so that each shape weighs as much as it costs.
+/// logarithm of the cost of its operation, fitted to the pool, and an error like those of lines fitted without a
+/// runtime. Nothing has a unit or a scale: costs are shares of their sum, events are counted by the instruction, and
+/// rates are less their mean over the operators. Events are summed over shapes, which weigh as much as they cost.
 class SimulatedDescriptor {
  public:
   /// Fits the lines to the devices of `pool` that have the kind; others are left out. `library` must outlive this.
@@ -107,8 +106,7 @@ struct SetMeasurement {
 /// and which kinds of descriptor there are. A value that is absent is no row of the system.
 class SetEncoder {
  public:
-  /// Draws devices from `prior` and finds the directions on `cells`, all of NAS-Bench-201 in the space's order. The
-  /// descriptor must outlive this.
+  /// Draws devices from `prior` and finds directions on `cells`, all of NAS-Bench-201; the descriptor must outlive it.
   SetEncoder(const DevicePrior& prior, const nasbench::StructureTable& cells, const SimulatedDescriptor& descriptor,
              std::uint64_t seed);
   /// Throws FormatError unless it fits the library's costs and structures, and the descriptor.

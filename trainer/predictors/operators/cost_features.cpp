@@ -40,6 +40,8 @@ bool is_of_its_own(const nasbench::OperatorSpecification& specification) {
 bool is_told_apart(const FeatureMap& map, const nasbench::OperatorSpecification& specification,
                    const std::string& unusual) {
   if (specification.kind == nasbench::OperatorKind::resize) return true;
+  if (specification.kind == nasbench::OperatorKind::activation || is_computed_norm(specification.kind))
+    return map.unusual.count(told_functions) > 0;
   if (specification.kind != nasbench::OperatorKind::opaque) return map.unusual.count(of_8_bits) > 0;
   return !is_of_its_own(specification) || lists_group_of(map, unusual);
 }
@@ -73,14 +75,17 @@ std::optional<std::size_t> counts_as(const FeatureMap& map, std::size_t group, U
 
 /// Raw features of operators, without the base. Unmeasured operators of their own type count as their group's stand-in.
 Eigen::VectorXd raw_of(const FeatureMap& map, const std::vector<nasbench::OperatorSpecification>& operators) {
+  nasbench::OperatorSpecification moves;  // a norm that was not measured counts as what moves its numbers
+  moves.kind = nasbench::OperatorKind::opaque;
   Eigen::VectorXd raw = raw_features(operators);
   raw[0] = 0;
   for (const nasbench::OperatorSpecification& operation : operators) {
-    if (!is_of_its_own(operation) || is_measured(map, operation)) continue;
+    const bool is_norm = is_computed_norm(operation.kind);
+    if ((!is_of_its_own(operation) && !is_norm) || is_measured(map, operation)) continue;
     const std::size_t group = operator_group_index(operation);
     const Eigen::VectorXd own = raw_features({operation}).segment(count_of(group), measures_of_group);
     raw.segment(count_of(group), measures_of_group) -= own;
-    const std::optional<std::size_t> other = stand_in_for(map, group);
+    const std::optional<std::size_t> other = stand_in_for(map, is_norm ? operator_group_index(moves) : group);
     if (other) raw.segment(count_of(*other), measures_of_group) += own;
   }
   return raw;
@@ -239,7 +244,7 @@ FeatureMap make_feature_map(const NetworkSpace& space, const std::vector<Archite
     for (const std::size_t group : parts.groups_of(i)) sum[first_use_feature(group)] += 1;
   }
   sum[0] = static_cast<double>(architectures.size());
-  if (space.search_space() == nullptr) map.unusual.emplace(of_8_bits);
+  if (space.search_space() == nullptr) map.unusual = {of_8_bits, told_functions};
   for (const Architecture& architecture : architectures) map.unusual.merge(unusual_operators(space, architecture));
   for (std::size_t f = 0; f < known_feature_count(); ++f) {
     if (explains(f, quantity) && (sum[f] > 0 || f == all_weights_feature())) map.raw.push_back(f);
@@ -315,8 +320,10 @@ std::set<std::string> unusual_operators(const NetworkSpace& space, const Archite
 }
 
 void tell_measured(FeatureMap& map, std::set<std::string> measured) {
-  for (const std::string& name : map.unusual)
-    if (measured.count(name) == 0 && fits_pattern(name, "*: " + of_8_bits)) map.unmeasured.push_back(name);
+  for (const std::string& name : map.unusual) {
+    const bool tells = fits_pattern(name, "*: " + of_8_bits) || fits_pattern(name, "activation: *");
+    if (tells && measured.count(name) == 0 && name != told_functions) map.unmeasured.push_back(name);
+  }
   map.unusual.merge(measured);
 }
 

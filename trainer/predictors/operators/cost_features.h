@@ -34,14 +34,12 @@ struct FeatureTable {
 /// The table whose networks are the rows of a matrix [networks, features].
 FeatureTable table_of(Eigen::MatrixXd rows);
 
-/// Which features describe the networks of a pool, and in which unit: the raw features that any of the pool's networks
-/// has, each divided by its mean over them, and in a layered space a one for each (decision, option) after them. Of
-/// starts, of each group count and arithmetic alone: a start prepares kernels for longer than it moves images. The
-/// bytes of all weights stand beside them, and first uses.
+/// Which features describe the networks of a pool, and in which unit: the raw features that any of them has, each
+/// divided by its mean, and in a layered space a one for each (decision, option) after them. Of starts, of each group
+/// count and arithmetic alone, since a start prepares kernels, with the bytes of all weights and first uses.
 ///
 /// For each device whose operators were measured the operators' features stand there once more, as a block of their own
-/// behind all others: those of an operator multiplied with its efficiency on that device (OperatorTimes). Costs of that
-/// device belong to its block.
+/// behind all others: multiplied with their efficiency on that device (OperatorTimes). Its costs belong to its block.
 struct FeatureMap {
   std::vector<std::size_t> raw;        ///< indices of raw features, ascending; "base" is the first
   Eigen::VectorXd unit;                ///< [raw.size()], positive
@@ -94,12 +92,11 @@ FeatureTable feature_table(const FeatureMap& map, const nasbench::NetworkSpace& 
 Eigen::VectorXd shared_features(const FeatureMap& map, const nasbench::OperatorSpecification& operation,
                                 UnknownOperators unknown = UnknownOperators::stand_in);
 
-/// Features of one operator: what it adds to those of the networks that have it, first uses aside. Of a group that the
-/// pool never saw, another stands in.
+/// Features of one operator: what it adds to a network's, first uses aside. Another group may stand in for its own.
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification);
 
-/// Adds what a new device measured to `map.unusual`. Products of bytes that it did not measure are `map.unmeasured`,
-/// whatever other devices did: costs do not tell them from those of floats.
+/// Adds what a new device measured to `map.unusual`. Products of bytes and functions that it did not measure are
+/// `map.unmeasured`, whatever other devices did: costs do not tell them from others.
 void tell_measured(FeatureMap& map, std::set<std::string> measured);
 
 /// The unusual operators of a network by name.

@@ -8,8 +8,7 @@
 
 namespace tenshot::trainer::operators {
 
-/// How costs of operators that none of a device's networks has are taken from other devices. Chosen by
-/// experiments/search/unseen_groups.sh.
+/// How costs of operators that no network of a device has come from others (experiments/search/unseen_groups.sh).
 struct ImputationOptions {
   double evidence_power = 2;     ///< larger trusts fewer devices, those that measured operators of the most sizes
   double other_runtimes = 1e-9;  ///< what devices of another runtime weigh; smaller asks them only where no other knows
@@ -27,9 +26,8 @@ struct CostEvidence {
 
 CostEvidence cost_evidence(const PoolNumbers& pool, const ImputationOptions& options);
 
-/// The costs of a device, [features], with those of features that none of its networks has, which its fit left at zero:
-/// the mean of what they cost on the devices that know them, relative to what both know. `fitted` are the costs of all
-/// devices, [devices, features].
+/// The costs of a device, [features], with those of features that none of its networks has, zero by its fit: the mean
+/// of what they cost on devices that know them, relative to what both know. `fitted` is [devices, features].
 Eigen::RowVectorXd with_unseen(const CostEvidence& evidence, const ImputationOptions& options,
                                const Eigen::MatrixXd& fitted, Eigen::Index device);
 

@@ -112,8 +112,7 @@ Eigen::VectorXd operator_costs(const Measured& measured, Index operator_features
   return costs;
 }
 
-/// min ‖W (A x − 1)‖² + pull² ‖(x − typical) / (typical + floor)‖² over x ≥ 0, A the features of the networks relative
-/// to their latencies and W the networks' weights.
+/// min ‖W (A x − 1)‖² + pull² ‖(x − typical) / (typical + floor)‖² over x ≥ 0; A: features over latencies, W: weights.
 Eigen::VectorXd drawn_towards(const Eigen::VectorXd& typical, const Measured& measured, const Eigen::VectorXd& weights,
                               const LibraryOptions& options) {
   const Index networks = measured.features.rows(), features = measured.features.cols();

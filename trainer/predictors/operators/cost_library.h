@@ -36,8 +36,7 @@ struct NetworkPlaces {
 };
 
 struct LibraryOptions {
-  /// How strongly the cost of a decision is drawn towards what its operators say: the penalty of its square, against
-  /// relative errors of networks.
+  /// How strongly the cost of a decision is drawn towards what its operators say, against relative errors of networks.
   double decision_penalty = 3;
   int robust_rounds = 2;  ///< in which networks that a device's costs explain badly count less
   /// Where a pool has few networks, a device's costs are the mean of fits to this many random subsets of them (Breiman,

@@ -12,9 +12,8 @@ namespace tenshot::trainer::operators {
 
 /// What is uncertain about the log latencies of networks before anything is measured: the mean over the library's
 /// entries of what the uncertainty of their costs means for the latencies (linearised at the entry's costs), and the
-/// spread of the entries' log latencies themselves, each relative to its mean. `features` are [networks, features].
-/// Where a group of the library has all networks, it says how latencies vary; else, where the library has kinds, the
-/// kind of the runtime that is said, or of all devices.
+/// spread of the entries' log latencies themselves, each relative to its mean. `features` are [networks, features]. A
+/// group of the library that has all networks says how latencies vary; else the kind of the said runtime, or of all.
 ///
 /// The noise that is expected of a measurement is what no cost explains. It is larger where networks are compared with
 /// each other, as what is a network's own is part of it; where there are kinds, an error of a fifth is small enough. It

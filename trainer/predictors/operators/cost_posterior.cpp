@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 #include "trainer/predictors/operators/kind_solver.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/posterior/latency_solver.h"
@@ -20,6 +21,7 @@ using Eigen::Index;
 constexpr double least_share = 0.1;   ///< of what devices like it cost: no network costs less
 constexpr double least_floor = 1e-4;  ///< of the smallest measured latency: no prediction is below it
 constexpr Index spread_rank = 64;
+constexpr std::size_t most_screened = 40;  ///< measurements that tell which entries are considered
 
 /// The measured networks under one entry: its prior, what it says of them, and how the device's scale follows.
 struct EntryView {
@@ -74,22 +76,26 @@ Eigen::VectorXd log_weights_of_entries(const CostLibrary& library, const SaidRun
 /// What a kind weighs beside the others: less where the new device is said to be of another.
 double weight_of(const DeviceKind& kind, const std::vector<DeviceKind>& kinds, const SaidRuntime& said,
                  const PosteriorOptions& options) {
-  const bool other = !said.name.empty() && &kind != &kinds.front() && kind.name != said.name;
-  return other ? options.other_runtimes : 1;
+  const auto is_said = [&](const DeviceKind& one) { return one.name == said.name; };
+  const bool all = &kind == &kinds.front() || said.name.empty(),
+             known = std::any_of(kinds.begin(), kinds.end(), is_said);
+  const bool holds_it = known ? is_said(kind) : kind.name == other_runtimes;  // a runtime of few devices is no kind
+  return all || holds_it ? 1 : options.other_runtimes;
 }
 
 std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::vector<EntryView>& views,
                                       const std::vector<KindView>& kinds, const Eigen::MatrixXd& near,
-                                      const CostLibrary& library, const SaidRuntime& said,
+                                      const CostLibrary& library, const AdaptationFeatures& set,
                                       const PosteriorOptions& options) {
   std::vector<Hypothesis> hypotheses;
   const auto consider = [&](Hypothesis hypothesis, double log_weight, double log_evidence) {
     hypothesis.score = log_weight + options.evidence_power * log_evidence;
     hypotheses.push_back(std::move(hypothesis));
   };
-  const Eigen::VectorXd log_weights = log_weights_of_entries(library, said, options);
+  const Eigen::VectorXd log_weights = log_weights_of_entries(library, set.said, options);
   const bool entries = kinds.empty() || options.kind_share < 1;
-  for (std::size_t entry = 0; entries && entry < views.size(); ++entry) {
+  for (std::size_t e = 0; entries && e < set.entries.size(); ++e) {
+    const std::size_t entry = set.entries[e];
     const EntryView& view = views[entry];
     for (const double closeness : options.closeness) {
       const LatencyPrior prior = latency_prior(view.latency, view.scale_ms, view.covariance, closeness);
@@ -107,7 +113,7 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
       const KindSolution& own = solved[kind].emplace_back(solve(kinds[kind], problem, noise, options));
       if (options.kind_share <= 0) continue;
       consider({views.size() + kind, 1, noise, {}, own},
-               std::log(share * weight_of(library.kinds[kind], library.kinds, said, options)), own.log_evidence);
+               std::log(share * weight_of(library.kinds[kind], library.kinds, set.said, options)), own.log_evidence);
     }
   }
   LatencyProblem by_itself = problem;  // a group's networks are costs of their own: nothing is shared beside them
@@ -123,7 +129,7 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
       for (std::size_t n = 0; n < noises; ++n) {
         const KindSolution solution = solve(view_of(of_group, *places), by_itself, options.noises[n], options);
         consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n], 0, 0, &group, solution.log_costs},
-                 std::log(share * weight_of(of_group, group.kinds, said, options)), solution.log_evidence);
+                 std::log(share * weight_of(of_group, group.kinds, set.said, options)), solution.log_evidence);
       }
     }
   }
@@ -160,10 +166,10 @@ Eigen::MatrixXd reduction_of(const EntryView& view, const Hypothesis& hypothesis
   return system.llt().matrixL().solve(gain.transpose()).transpose();
 }
 
-/// Sum over the hypotheses on the costs of one block of the costs' posterior covariance, weighted, ms².
+/// Weighted sum over hypotheses on costs of one block, of so many features, of the costs' posterior covariance, ms².
 Eigen::MatrixXd covariance_of_block(Index begin, const std::vector<EntryView>& views,
-                                    const std::vector<Hypothesis>& hypotheses, const LatencyProblem& problem) {
-  const Index features = views.front().prior.mean.size();
+                                    const std::vector<Hypothesis>& hypotheses, const LatencyProblem& problem,
+                                    Index features) {
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(features, features);
   std::vector<double> closeness_ms2(views.size(), 0), scale_ms2(views.size(), 0);
   for (const Hypothesis& hypothesis : hypotheses) {
@@ -245,6 +251,28 @@ void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypo
   posterior.anchor_weights = posterior.anchor_weights(kept).eval();
 }
 
+/// Numbers of the measurements, from fast to slow: what is taken of them then depends on no order.
+std::vector<Index> by_latency(const AdaptationFeatures& set) {
+  std::vector<Index> order = numbers_below<Index>(set.features.rows());
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return set.latency_ms[a] < set.latency_ms[b]; });
+  return order;
+}
+
+/// These measurements of a set.
+AdaptationFeatures part_of(const AdaptationFeatures& set, const std::vector<Index>& rows) {
+  AdaptationFeatures part{set.features(rows, Eigen::all), {}, set.whole_milliseconds, set.said, set.entries};
+  for (const Index row : rows) part.latency_ms.push_back(set.latency_ms[row]);
+  return part;
+}
+
+/// The library's entries that a posterior is on.
+std::vector<std::size_t> entries_of(const CostPosterior& posterior, const CostLibrary& library) {
+  std::set<std::size_t> entries;
+  for (const CostComponent& component : posterior.components) entries.insert(component.entry);
+  entries.erase(entries.lower_bound(library.devices()), entries.end());  // kinds
+  return {entries.begin(), entries.end()};
+}
+
 }  // namespace
 
 void add_spread(Index begin, const Eigen::MatrixXd& covariance, Index operator_features, CostPosterior& posterior) {
@@ -260,8 +288,9 @@ void add_spread(Index begin, const Eigen::MatrixXd& covariance, Index operator_f
       (covariance.diagonal() - spread.rowwise().squaredNorm()).cwiseMax(0).tail(decisions);
 }
 
-CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
-  require_latencies(set.features.rows(), set.latency_ms, "network");
+/// The posterior whose components are on these entries of the library, and on its kinds and groups.
+static CostPosterior adapt_to_entries(const CostLibrary& library, const AdaptationFeatures& set,
+                                      const PosteriorOptions& options) {
   const Index n = set.features.rows();
   LatencyProblem problem = latency_problem(set.latency_ms, set.whole_milliseconds);
   problem.kernel = Eigen::MatrixXd::Zero(n, n);
@@ -273,10 +302,10 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
     offsets = near * library.known_weights;
   }
   const Eigen::MatrixXd alike = nearness(library);
-  std::vector<EntryView> views;
-  for (std::size_t e = 0; e < library.devices(); ++e) {
-    views.push_back(view_of(cost_prior(library, alike, e, options), library.begin_of(e),
-                            library.rows_for(e, set.features), offsets.col(e), problem.log_latency));
+  std::vector<EntryView> views(library.devices());
+  for (const std::size_t e : set.entries) {
+    views[e] = view_of(cost_prior(library, alike, e, options), library.begin_of(e), library.rows_for(e, set.features),
+                       offsets.col(e), problem.log_latency);
   }
   const Index shared = library.costs.cols(), operators = library.operator_features;
   std::vector<KindView> kinds;
@@ -284,7 +313,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
     kinds.push_back({&kind, set.features.leftCols(shared) * library.scale.log_unit.array().exp().matrix().asDiagonal(),
                      near * kind.residual, near * kind.residual_factor});
   }
-  std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, kinds, near, library, set.said, options);
+  std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, kinds, near, library, set, options);
 
   CostPosterior posterior;
   posterior.floor_ms = least_floor * *std::min_element(set.latency_ms.begin(), set.latency_ms.end());
@@ -313,25 +342,37 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   posterior.spread_ms.resize(set.features.cols(), 0);
   posterior.rest_ms2 = Eigen::VectorXd::Zero(set.features.cols());
   for (const Index begin : blocks) {
-    add_spread(begin, covariance_of_block(begin, views, hypotheses, problem), operators, posterior);
+    add_spread(begin, covariance_of_block(begin, views, hypotheses, problem, shared), operators, posterior);
   }
   set_anchors(library, hypotheses, kinds, measured, posterior);
   confine_unmeasured(set.features, posterior);
   return posterior;
 }
 
+CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
+  require_latencies(set.features.rows(), set.latency_ms, "network");
+  AdaptationFeatures considered = set;
+  if (set.entries.empty() && set.latency_ms.size() > most_screened) {
+    const CostPosterior screened = adapt(library, part_of(set, evenly_spaced(by_latency(set), most_screened)), options);
+    considered.entries = entries_of(screened, library);
+  }
+  if (considered.entries.empty()) considered.entries = numbers_below(library.devices());
+  return adapt_to_entries(library, considered, options);
+}
+
 LogLatency errors_left_out(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
-  const Index count = set.features.rows(), step = std::max<Index>(count / 10, 1);
+  constexpr std::size_t most = 10;
+  const std::vector<Index> asked = evenly_spaced(by_latency(set), most),
+                           all = numbers_below<Index>(set.features.rows());
   LogLatency errors;
-  errors.mean = errors.deviation = Eigen::VectorXd::Zero((count + step - 1) / step);
-  for (Index n = 0; n < count; n += step) {
-    AdaptationFeatures part = set;
-    part.features.middleRows(n, count - n - 1) = set.features.bottomRows(count - n - 1);
-    part.features.conservativeResize(count - 1, Eigen::NoChange);
-    part.latency_ms.erase(part.latency_ms.begin() + n);
-    const LogLatency expected = predict(adapt(library, part, options), table_of(set.features.row(n)));
-    errors.mean[n / step] = expected.mean[0] - std::log(set.latency_ms[static_cast<std::size_t>(n)]);
-    errors.deviation[n / step] = expected.deviation[0];
+  errors.mean = errors.deviation = Eigen::VectorXd::Zero(asked.size());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    std::vector<Index> rest = all;
+    rest.erase(rest.begin() + asked[i]);
+    const CostPosterior posterior = adapt(library, part_of(set, rest), options);
+    const LogLatency expected = predict(posterior, table_of(set.features.row(asked[i])));
+    errors.mean[i] = expected.mean[0] - std::log(set.latency_ms[asked[i]]);
+    errors.deviation[i] = expected.deviation[0];
   }
   return errors;
 }
@@ -340,7 +381,9 @@ IntervalCalibration calibration_of_many(const CostLibrary& library, const Adapta
                                         const PosteriorOptions& options, const IntervalCalibration& calibration) {
   constexpr Index many = 20;
   if (set.features.rows() < many) return calibration;
-  const LogLatency errors = errors_left_out(library, set, options);
+  AdaptationFeatures likely = set;
+  likely.entries = entries_of(adapt(library, set, options), library);
+  const LogLatency errors = errors_left_out(library, likely, options);
   const Eigen::ArrayXd standardised = errors.mean.array() / errors.deviation.array();
   constexpr double share = 0.5;  // the tail of some ten errors says little
   return widened(calibration, {standardised.data(), standardised.data() + standardised.size()}, share);

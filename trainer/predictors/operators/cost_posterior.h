@@ -24,6 +24,7 @@ struct AdaptationFeatures {
   std::vector<double> latency_ms;  ///< [n], finite and positive
   bool whole_milliseconds = false;
   SaidRuntime said = {};
+  std::vector<std::size_t> entries = {};  ///< of the library that are considered, in ascending order; empty: all
 };
 
 /// One explanation of the measurements: which entry of the library the device is like, how noisy it is; its costs.
@@ -65,7 +66,8 @@ struct CostPosterior {
 };
 
 /// The posterior given the measurements: a mixture over library entry × closeness × noise, each component a Gaussian,
-/// weighted by its evidence to the power of evidence_power. Throws InputError without measurements that can be used.
+/// weighted by its evidence to the power of evidence_power. Of more than forty measurements forty, from fast to slow,
+/// say which entries are considered. Throws InputError without measurements that can be used.
 CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options = {});
 
 /// Adds the covariance of the costs of the block of features that begins there to spread and rest, which have as many
@@ -85,12 +87,12 @@ LogLatency predict(const CostPosterior& posterior, const FeatureTable& table, bo
 IntervalCalibration calibration_of(const CostLibrary& library, const CostPosterior& posterior,
                                    IntervalCalibration calibration);
 
-/// What the posterior given the others is wrong by of some ten of the measured networks, each left out in turn: log
-/// latency, and the deviation that it had. At least two are measured.
+/// What the posterior given the others is wrong by of ten of the measured networks, from fast to slow, each left out in
+/// turn: log latency, and the deviation that it had. At least two are measured.
 LogLatency errors_left_out(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options);
 
-/// A calibration for many measurements, from twenty on: where errors_left_out() are larger than the calibration, which
-/// is of ten, lets expect, as much wider. What no cost explains then stands out, and costs seem surer than they are.
+/// A calibration for many measurements, from twenty on: where errors_left_out(), of the entries that all of them leave,
+/// exceed what the calibration, which is of ten, lets expect, as much wider. Costs seem surer then than they are.
 IntervalCalibration calibration_of_many(const CostLibrary& library, const AdaptationFeatures& set,
                                         const PosteriorOptions& options, const IntervalCalibration& calibration);
 

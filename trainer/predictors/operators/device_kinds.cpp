@@ -113,8 +113,7 @@ double typical_weight(const Measured& measured, const KindMember& member, double
   return (freedom + static_cast<double>(measured.log_latency.size())) / (freedom + distance);
 }
 
-/// Sets the kind's mean and covariance, which are what its members were fitted under, to those of the members' log
-/// costs, under a prior that counts as some devices.
+/// Sets the kind's mean and covariance to those of its members' log costs, under a prior that counts as some devices.
 void estimate(const Eigen::MatrixXd& basic, const DeviceKind* all, const FeatureScale& scale,
               const KindOptions& options, DeviceKind& kind) {
   const double total = total_weight(kind.members);
@@ -313,7 +312,7 @@ std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const Feature
     for (const std::vector<std::size_t>& cluster : clusters_of(own, kinds.front(), options)) learn(name, cluster);
   }
   std::sort(others.begin(), others.end());
-  if (others.size() >= options.fewest && others.size() < devices) learn("other runtimes", others);
+  if (others.size() >= options.fewest && others.size() < devices) learn(std::string(other_runtimes), others);
   return kinds;
 }
 

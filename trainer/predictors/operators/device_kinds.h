@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenshot::trainer::operators {
@@ -32,6 +33,9 @@ struct KindMember {
   Eigen::MatrixXd covariance;  ///< [features, features]: of what its networks leave open
   Eigen::VectorXd residual;    ///< [networks]: its log residual at x is similarity(x, networks) · residual
 };
+
+/// What the kind of those is called whose runtime has too few members.
+constexpr std::string_view other_runtimes = "other runtimes";
 
 /// A kind of device-runtimes, before anything of a new one is measured.
 struct DeviceKind {
@@ -90,8 +94,7 @@ std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const Feature
                                   const KindOptions& options = {});
 
 /// Makes `differences` [devices, devices] of log latency profiles large between kinds that have enough device-runtimes,
-/// however their profiles look: of a board that measured eighteen networks most costs are open, and they would widen
-/// those of a phone's GPU by as much.
+/// however their profiles look: most costs of a board that measured eighteen networks are open, and widen others'.
 void set_kinds_apart(const DeviceLabels& labels, const KindOptions& options, Eigen::MatrixXd& differences);
 
 /// The kinds of some of the devices, numbered anew in this order; none where the kinds come from a file.

@@ -20,8 +20,7 @@ CostPosterior known_posterior(const CostLibrary& library, const Eigen::MatrixXd&
 /// with few networks takes part of the quantiles of all. Of networks unlike all others `calibrated` says it.
 OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& calibrated, const PosteriorOptions& options);
 
-/// Puts stepped_scale_ms() in the place of every device's median latency, which is one of those that it measured. The
-/// library and the map expect the same latencies as before.
+/// Puts stepped_scale_ms() in place of devices' medians, each a latency; library and map expect the same as before.
 void drop_medians(FeatureMap& map, CostLibrary& library);
 
 /// Appends the devices of a pool to a library: of few networks their costs are what the library is adapted to, of many

@@ -36,7 +36,8 @@ std::string badly_explained(const CostPosterior& posterior, const AdaptationFeat
   for (std::size_t i = 0; i < names.size(); ++i) {
     const double error = std::log(set.latency_ms[i]) - predicted.mean[i];
     if (std::abs(error) <= 3 * predicted.deviation[i]) continue;
-    texts.push_back(names[i] + " (measured " + whole_percent(std::exp(error)) + " of what the others let expect)");
+    texts.push_back(names[i] + " (measured " + significant_digits(100 * std::exp(error), 3) +
+                    " % of what the others let expect)");
   }
   return joined(texts);
 }
@@ -49,8 +50,7 @@ bool all_alike(const AdaptationFeatures& set) {
   return spread <= 0.01 * mean.norm();
 }
 
-/// The shares of at least 2 % that groups of operators, "base" and "decisions" have in the predicted latency of a
-/// network with these features, the largest first.
+/// The shares of at least 2 % that groups, "base" and "decisions" have in such a network's latency, the largest first.
 std::string latency_shares(const CostPosterior& posterior, const FeatureMap& map, const Eigen::VectorXd& features) {
   const Eigen::VectorXd costs_ms = posterior.mean_costs_ms();
   std::map<std::string, double> sums_ms;
@@ -87,6 +87,7 @@ std::vector<Remark> explanation_lines(const CostPosterior& posterior, const Feat
 std::vector<Remark> remarks_on_scale(const std::vector<double>& latency_ms,
                                      const std::vector<std::vector<double>>& of_pool_ms) {
   constexpr double far = 5, impossible = 50, reversed = -0.5;
+  constexpr std::size_t many = 50;   // devices: nothing is far faster than all of them
   constexpr std::size_t enough = 5;  // networks, to tell an order
   const auto falling = std::count_if(of_pool_ms.begin(), of_pool_ms.end(), [&](const auto& of_device_ms) {
     return datasets::spearman(latency_ms, of_device_ms) < reversed;
@@ -114,7 +115,7 @@ std::vector<Remark> remarks_on_scale(const std::vector<double>& latency_ms,
   return {{(slower < far ? "The fastest device of the pool takes " + times + " for the measured networks"
                          : "The measured networks take " + times + " as on the slowest device of the pool") +
                ": are these latencies in ms?",
-           std::max(slower, faster) >= impossible}};
+           std::max(slower, faster) >= impossible || (faster >= far && of_pool_ms.size() >= many)}};
 }
 
 }  // namespace tenshot::trainer::operators

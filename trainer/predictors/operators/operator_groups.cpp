@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -82,6 +83,11 @@ std::size_t opaque_group(const OperatorSpecification& specification) {
   return name.find("Attention") != std::string::npos ? matrix_product : linear;
 }
 
+/// Functions that take more than a comparison or one operation.
+const std::set<std::string> costly_functions = {"elu",        "erf",      "exp",  "gelu", "hard_sigmoid",
+                                                "hard_swish", "log",      "mish", "selu", "sigmoid",
+                                                "silu",       "softplus", "tanh", "sin",  "softsign"};
+
 constexpr double most_kept_bytes = 32 << 20;  ///< of a block that the allocator keeps for the next tensor
 
 double arithmetic_of(const OperatorSpecification& specification, std::size_t group) {
@@ -103,6 +109,7 @@ double window_bytes_of(const OperatorSpecification& specification, std::size_t g
 }  // namespace
 
 const std::string of_8_bits = "of 8 bits";
+const std::string told_functions = "activation: relu";
 double bytes_as_floats(const OperatorSpecification& specification) {
   constexpr int of_float = 4;
   const int bytes = nasbench::byte_size(specification.type);
@@ -141,8 +148,14 @@ std::size_t operator_group_index(const OperatorSpecification& specification) {
   return group_count;
 }
 
+bool is_computed_norm(OperatorKind kind) {
+  return kind == OperatorKind::layer_norm || kind == OperatorKind::group_norm || kind == OperatorKind::softmax;
+}
+
 std::string operator_type_of(const OperatorSpecification& s) {
   if (s.kind == OperatorKind::resize && !s.name.empty()) return "cubic resize";
+  if (s.kind == OperatorKind::activation) return costly_functions.count(s.name) > 0 ? s.name : "";
+  if (is_computed_norm(s.kind)) return std::string(name(s.kind));
   if (s.kind != OperatorKind::opaque) {
     const bool of_bytes = s.type == nasbench::ElementType::int8 || s.type == nasbench::ElementType::uint8;
     return of_bytes && nasbench::multiply_adds(s) > 0 ? of_8_bits : "";

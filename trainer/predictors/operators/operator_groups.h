@@ -10,8 +10,7 @@
 
 namespace tenshot::trainer::operators {
 
-/// Operators whose costs are learned together: 1×1 convolutions, depthwise convolutions, pools and so on. A reshape
-/// belongs to none: it moves no number.
+/// Operators whose costs are learned together: 1×1 convolutions, pools and so on; reshapes, which move nothing: none.
 constexpr std::size_t operator_group_count() { return 16; }
 /// The type of operators that multiply bytes: the measures of a group do not tell them from those that multiply floats.
 extern const std::string of_8_bits;
@@ -19,12 +18,17 @@ extern const std::string of_8_bits;
 std::size_t operator_group_index(const nasbench::OperatorSpecification& specification);
 /// The name of a group; empty for operator_group_count().
 const std::string& operator_group_name(std::size_t group);
+/// Among a map's names where functions of activations and computed norms are told apart, as earlier files do not.
+extern const std::string told_functions;
 /// What tells an operator from others of its group: the name of one that is of no kind of ours, with its dimensions
-/// where it is a convolution ("3-D Conv"), that a file multiplies bytes (of_8_bits), or "cubic resize"; else empty.
+/// where it is a convolution ("3-D Conv"), that a file multiplies bytes (of_8_bits), "cubic resize", a function that
+/// takes more than to compare ("silu"), or a norm that no layer before it takes in ("softmax"); else empty.
 std::string operator_type_of(const nasbench::OperatorSpecification& specification);
+/// A norm whose statistics are computed while the network runs: of layers, of groups, softmax.
+bool is_computed_norm(nasbench::OperatorKind kind);
 /// "convolution: 3-D Conv": group and type of an operator that is counted with those of a group and may cost otherwise
 /// than they do: of no kind of ours other convolutions, packed weights, attention, and all that multiply nothing; of
-/// our kinds products of bytes and cubic resizing. Empty for all others.
+/// our kinds products of bytes, cubic resizing, functions and norms. Empty for all others.
 std::string unusual_operator(const nasbench::OperatorSpecification& specification);
 
 /// Groups that stand in for one that a pool never saw, the most alike first; for operators of no kind of ours without
@@ -52,9 +56,8 @@ constexpr std::size_t measures_of_group = large_window_arithmetic + 1;
 /// compute in a precision of their own, and costs are learned from networks described in floats. Else 1.
 double bytes_as_floats(const nasbench::OperatorSpecification& specification);
 
-/// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group;
-/// behind these, those of starts, of which first uses are no sums and are left at zero, and those of large tensors.
-/// Shape [known_feature_count()].
+/// The raw features of a network, [known_feature_count()]: a one for what every inference costs, `measures_of_group`
+/// sums for each group, those of starts, of which first uses are no sums and stay zero, and those of large tensors.
 Eigen::VectorXd raw_features(const std::vector<nasbench::OperatorSpecification>& operators);
 constexpr std::size_t raw_feature_count() { return 1 + operator_group_count() * measures_of_group; }
 

@@ -71,8 +71,7 @@ constexpr double least_operator_ms = 1e-3;  ///< a clock tells no smaller times 
 constexpr std::size_t tree_feature_count() { return 12; }
 /// The operator's group and function, window, stride, channels, positions, arithmetic and bytes, as trees see them.
 std::vector<float> tree_features(const nasbench::OperatorSpecification& operation);
-/// Trees as OperatorTimes has them; `rows` has the features of each operator. `depth` is that of each; deeper ones
-/// follow times more closely, and noise too.
+/// Trees as OperatorTimes has them, of `depth` each; `rows` has operators' features. Deeper ones follow noise too.
 TreeEnsemble operator_trees(const std::vector<float>& rows, const std::vector<double>& log_ms, int depth = 5);
 
 using OperatorFeatures = std::function<Eigen::VectorXd(const nasbench::OperatorSpecification&)>;

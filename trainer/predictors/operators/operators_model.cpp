@@ -56,6 +56,7 @@ class OperatorsModel : public PoolModel {
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
+    if (!options.like.empty() && !set.runtime.empty()) throw InputError("--like says the runtime too");
     if (!options.like.empty() && set.architectures.empty()) return known_device(options.like);
 #ifdef TENSHOT_PREDICT_ALONE
     throw Error("tenshot-predict does not adapt; take tenshot adapt");
@@ -186,7 +187,6 @@ const Declaration<OperatorsSettings> operators_options({
 const Declaration<OperatorsSettings>& declared(const OperatorsSettings&) { return operators_options; }
 
 std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, const OperatorsSettings& settings) {
-  require_valid(settings);
   operators::FittedPool fitted = operators::fit_pool(pool, settings.posterior);
   operators::CalibrationOptions options;
   options.seed = settings.seed;

@@ -61,11 +61,13 @@ Eigen::VectorXd OperatorsPredictor::unknown_deviations(const std::vector<Archite
   if (unknown.empty()) return deviations;
   const LogLatency with = operators::predict(posterior_, table(unknown));
   const LogLatency without = operators::predict(posterior_, table(unknown, operators::UnknownOperators::left_out));
+  const LogLatency unlike = operators::predict(posterior_, table(unknown), true);
   for (std::size_t u = 0; u < unknown.size(); ++u) {
     const auto row = static_cast<Index>(u);
     const double share = with.mean[row] - without.mean[row];
-    // An unknown operator makes a network no more alike those that are known.
-    const double alike = std::max(std::pow(without.deviation[row], 2) - std::pow(with.deviation[row], 2), 0.0);
+    // An unknown operator makes a network no more alike those that are known, but of another kind.
+    const double most = std::max(without.deviation[row], unlike.deviation[row]);
+    const double alike = std::max(std::pow(most, 2) - std::pow(with.deviation[row], 2), 0.0);
     deviations[places[u]] = std::hypot(deviations[places[u]], unknown_deviation(share), std::sqrt(alike));
   }
   return deviations;

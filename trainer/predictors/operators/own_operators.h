@@ -19,8 +19,7 @@ namespace tenshot::trainer::operators {
 struct OwnOperators {
   std::vector<nasbench::OperatorSpecification> operators;  ///< distinct ones that have a time
   std::vector<double> latency_ms;                          ///< the median of each
-  /// How many operators of a group and function stand in the profiled networks, and how many of them have a time: the
-  /// others are executed together with an operator beside them.
+  /// How many operators of a group and function the profiled networks have, and how many of these have their own time.
   std::map<std::pair<std::size_t, std::string>, std::pair<std::size_t, std::size_t>> occurrences;
   std::vector<double> sum_ms;  ///< of each measured network's operators; NaN where it was not profiled
 
@@ -67,9 +66,8 @@ struct OwnEntry {
 /// contradict the latencies, or cannot be used, it says why and adds nothing.
 ///
 /// Linear costs are fitted to the measured times. What operators of the pool's networks take is expected from these
-/// times and from what `library` says of the device by its latencies alone (expected_times()); trees keep how that
-/// differs from the linear costs (OperatorTimes). What a network takes beside its operators is fitted to the
-/// latencies. `pool` has the networks, where it has rows.
+/// times and from what `library` says of the device by its latencies (expected_times()); trees keep how that differs
+/// (OperatorTimes). What a network takes beside them is fitted to latencies; `pool` may have the networks.
 OwnEntry add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, const AdaptationSet& set,
                        const PosteriorOptions& options);
 

@@ -7,6 +7,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
+#include "nasbench/support/text.h"
 #include "trainer/core/knowledge.h"
 
 namespace tenshot::trainer::operators {
@@ -72,7 +73,7 @@ std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, c
   std::vector<std::vector<std::string>> result;
   for (Eigen::Index d = 0; d < numbers.latency_ms.rows(); ++d) {
     std::vector<std::string>& names = result.emplace_back();
-    std::set<std::string> seen = {of_8_bits};
+    std::set<std::string> seen = {of_8_bits, told_functions};
     Eigen::RowVectorXd sums = Eigen::RowVectorXd::Zero(numbers.features.cols());
     for (const Eigen::Index n : measured_of(all, numbers.latency_ms.row(d))) {
       seen.insert(unusual[static_cast<std::size_t>(n)].begin(), unusual[static_cast<std::size_t>(n)].end());
@@ -92,10 +93,13 @@ void drop_unlisted(const FeatureMap& map, CostLibrary& library) {
     const std::string group = name.substr(0, name.find('.'));
     return group == "activation" || group == "elementwise" || group == "normalisation";
   };
+  const auto is_not_named = [&](const std::string& name) {  // norms that are computed cost something everywhere
+    return is_listed_apart(name) || begins_with(name, "activation: ");
+  };
   for (std::size_t d = 0; d < library.unmeasured.size(); ++d) {
     auto& groups = library.unmeasured[d];
     if (std::count_if(groups.begin(), groups.end(), is_listed_apart) < 3) continue;
-    groups.erase(std::remove_if(groups.begin(), groups.end(), is_listed_apart), groups.end());
+    groups.erase(std::remove_if(groups.begin(), groups.end(), is_not_named), groups.end());
     for (std::size_t f = 0; f < map.raw.size(); ++f) {
       if (!is_listed_apart(map.name(f))) continue;
       const auto device = static_cast<Eigen::Index>(d), feature = static_cast<Eigen::Index>(f);

@@ -21,8 +21,7 @@ double standardised(double error, double deviation);
 
 /// The quantiles of standardised errors [device][error], every device with the same weight; empty where there are none.
 /// The next device is one of as many as these and itself: with `next_device` half of its errors are below all, and half
-/// above, as conformal prediction has it (Lei et al., 2018, Theorem 2.1). Its share is at most one in thirty: of few
-/// devices nothing would bound the intervals.
+/// above (conformal prediction; Lei et al., 2018, Theorem 2.1), at most one in thirty, so that bounds exist.
 IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors, bool next_device = false);
 
 /// The calibration, made wider where a device's own standardised errors are larger than it lets expect: `share` of them

@@ -60,8 +60,7 @@ class MeasurementErrors {
   /// Begins with Gaussians of the noise's own variances, [n], about 0. `slow_step` 0: there is no slow state.
   MeasurementErrors(const MixtureOptions& options, const Eigen::VectorXd& own_variance, double slow_step);
 
-  /// Gives Gaussians that are wider to what is far off from the start. `spread` is the standard deviation of log
-  /// latency about the latencies that `first` is from.
+  /// Gives Gaussians that are wider to what is far off, in deviations `spread` of log latency, from those of `first`.
   void distrust(const Eigen::VectorXd& first, double spread);
   /// Gives each error the Gaussian that the noise has there.
   void weigh();
@@ -88,7 +87,8 @@ class MeasurementErrors {
 
 /// Floor of an expected latency, as a fraction of the device's median latency: costs of a fit may sum to less.
 constexpr double smallest_relative = 0.02;
-constexpr double floor_share = 0.3;  ///< of the smallest measured latency: no measured network is held for faster
+constexpr double floor_share = 0.3;      ///< of the smallest measured latency: no measured network is held for faster
+constexpr double predicted_floor = 0.1;  ///< of that: no prediction is below it
 
 /// What was measured, and what of it no hypothesis changes.
 struct LatencyProblem {
@@ -101,8 +101,7 @@ struct LatencyProblem {
 /// The problem without its kernel.
 LatencyProblem latency_problem(const std::vector<double>& latency_ms, bool whole_milliseconds);
 
-/// Throws InputError unless there are measurements, as many as networks, and finite, positive numbers. `network` is
-/// what messages call one: "architecture".
+/// Throws InputError unless there is a finite, positive measurement of each network, which messages call `network`.
 void require_latencies(std::size_t networks, const std::vector<double>& latency_ms, const std::string& network);
 
 /// Latencies of the measured networks before they were measured, under one hypothesis, ms.

@@ -29,8 +29,7 @@ struct MixtureRanges {
   Allowed noises, closeness, student_freedom, kept;
 };
 
-/// `own` options of a struct that derives from MixtureOptions, and the declarations of these; without slow_share, which
-/// is for hypotheses that know two speeds.
+/// `own` options and declarations of those of MixtureOptions, from which their struct derives, but for slow_share.
 template <class Options>
 std::vector<DeclaredOption<Options>> with_mixture_options(const MixtureRanges& ranges,
                                                           std::vector<DeclaredOption<Options>> own) {
@@ -66,8 +65,7 @@ std::vector<DeclaredOption<Options>> with_mixture_options(const MixtureRanges& r
 }
 
 /// Leaves at most `most` hypotheses, the most probable first. `score` is the log of a hypothesis's weight, but for what
-/// all weights sum to; where it is no finite number, the hypothesis goes. `Scored` is what has the score: the
-/// hypothesis or a base of it.
+/// all weights sum to; where it is not finite, the hypothesis goes. `Scored` has the score: the hypothesis or a base.
 template <class Hypothesis, class Scored>
 void keep_best(std::vector<Hypothesis>& hypotheses, double Scored::*score,
                std::size_t most = std::numeric_limits<std::size_t>::max()) {

@@ -1,4 +1,6 @@
+#include <cmath>
 #include <map>
+#include <set>
 
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/numbers_below.h"
@@ -79,6 +81,7 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const datasets::
     Rng rng(options.seed, repeat);
     const datasets::LatencyMatrix chosen =
         part_of(pool, sampling::choose_informative(prior, numbers_below(count), options.samples, rng, planning));
+    const std::set<Architecture> measured(chosen.architectures.begin(), chosen.architectures.end());
     for (std::size_t h = 0; h < held_out.size(); ++h) {
       const std::size_t device = held_out[h].device;
       AdaptationSet set;
@@ -89,8 +92,12 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const datasets::
       }
       if (set.architectures.empty()) continue;
       const StructuredPosterior posterior = adapt(without(library, held_out[h].family), set, posterior_options);
+      std::vector<double> unmeasured_ms = predicted.latency_ms[device];
+      for (std::size_t a = 0; a < unmeasured_ms.size(); ++a) {
+        if (measured.count(predicted.architectures[a]) > 0) unmeasured_ms[a] = std::nan("");
+      }
       std::vector<LeftOutError> found;
-      add_errors(predict(posterior, table), predicted.latency_ms[device], found);
+      add_errors(predict(posterior, table), unmeasured_ms, found);
       for (const LeftOutError& e : found) errors[h].push_back(standardised(e.error, e.deviation));
     }
   }
@@ -103,10 +110,13 @@ IntervalCalibration calibration_of_many(const StructuredLibrary& library, const 
   const AdaptationSet connected = trainer::part_of(set, connected_of(set.architectures, library.model->space()));
   const std::size_t count = connected.architectures.size();
   if (count < many) return library.calibration;
+  std::vector<std::size_t> order = numbers_below(count);  // by latency: files' order says nothing
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto a, auto b) { return connected.latency_ms[a] < connected.latency_ms[b]; });
   std::vector<double> errors;
   for (std::size_t part = 0; part < parts && errors.size() < enough; ++part) {
     std::vector<std::size_t> rest, left_out;
-    for (std::size_t i = 0; i < count; ++i) (i % parts == part ? left_out : rest).push_back(i);
+    for (std::size_t i = 0; i < count; ++i) (i % parts == part ? left_out : rest).push_back(order[i]);
     const StructuredPosterior posterior = adapt(library, trainer::part_of(connected, rest), options, described);
     const AdaptationSet asked = trainer::part_of(connected, left_out);
     std::vector<LeftOutError> found;

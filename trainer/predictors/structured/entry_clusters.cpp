@@ -53,8 +53,7 @@ MatrixXd residuals_of(const StructureProblem& problem, std::size_t structure, co
   return residuals.cwiseMin(largest_residual).cwiseMax(-largest_residual);
 }
 
-/// Covariance of log latency at the measured architectures: costs (whose covariance `of_costs` is in units of the
-/// median latency), scale, residual process, noise, clock.
+/// Covariance of log latency at the measured architectures: costs (`of_costs`), scale, residuals, noise and clock.
 MatrixXd covariance_of(const StructureProblem& problem, std::size_t structure, const MatrixXd& of_costs,
                        double closeness) {
   const double noise = upper_median(problem.options.noises);

@@ -151,8 +151,7 @@ std::vector<HypothesisFit> screened(const StructureProblem& problem, const CostP
   return candidates;
 }
 
-/// Keeps the best entries per noise of each cost-dependent structure, and lets each find its own slowest paths; the
-/// candidates of other structures stay as they are.
+/// Keeps the best entries per noise of structures whose slowest paths depend on costs, and finds each its own paths.
 std::vector<HypothesisFit> refit_paths(const StructureProblem& problem, const CostPriors& priors,
                                        std::vector<HypothesisFit> candidates) {
   keep_best(candidates, &HypothesisFit::log_evidence);

@@ -18,8 +18,7 @@ namespace tenshot::trainer::structured {
 /// Covariance of the costs across the library's entries, in units of the median latency.
 Eigen::MatrixXd library_covariance(const StructuredLibrary& library);
 
-/// Prior of the costs of one entry's kind of device, in units of the median latency. Features that the entry's own
-/// structure does not use are taken from the typical costs.
+/// Prior of the costs of an entry's kind of device, per median latency; features that it lacks have the typical costs.
 CostGaussian cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
                         const StructuredPosteriorOptions& options);
 
@@ -35,8 +34,7 @@ std::vector<std::uint32_t> cluster_entries(const StructuredLibrary& library);
 /// The entries that could explain the measurements, by number, the generic one last: clusters in the order of how well
 /// their mean explains it until there are enough entries, then the best of those under any structure and the best few
 /// under each. Explaining is judged by the Gaussian evidence of log latency, linearised at the measured latencies, with
-/// a covariance of the costs that all entries share, so that an entry costs some hundred multiplications. `spread` is
-/// library_covariance(library).
+/// the covariance of costs that all entries share, `spread` (library_covariance()): some hundred multiplications each.
 std::vector<std::size_t> nearest_entries(const StructuredLibrary& library, const AdaptationSet& set,
                                          const StructuredPosteriorOptions& options, const Eigen::MatrixXd& spread);
 
@@ -102,8 +100,7 @@ double deviation_of(const NoiseLevel& level, const StructuredPosteriorOptions& o
 /// Every noise that is tried, at one speed and, where it is small enough, at two.
 std::vector<NoiseLevel> noise_levels(const StructuredPosteriorOptions& options);
 
-/// Every explanation of the measurements that is not much less probable than the best, most probable first: structure ×
-/// library entry × closeness × noise. At most `kept` of them.
+/// At most `kept` explanations, structure × entry × closeness × noise, the best first, and none much less probable.
 std::vector<HypothesisFit> fitted_candidates(const StructureProblem& problem, const CostPriors& priors,
                                              std::size_t kept);
 
@@ -137,8 +134,7 @@ void solve_sparse(const SparseProblem& problem, const CostGaussian& prior, Spars
 
 // The two ways of adapt(). `set` is what without_removed leaves; without components where nothing explains it.
 
-/// The posterior of few measurements: every hypothesis sees them all, and each is an anchor of the residual process.
-/// The time grows with the cube of their number.
+/// The posterior of few measurements: every hypothesis sees them all, and each is an anchor; time grows cubically.
 StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const StructuredPosteriorOptions& options);
 

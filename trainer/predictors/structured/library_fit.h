@@ -20,8 +20,7 @@ StructuredLibrary fit_library(const nasbench::StructureModel& model, const std::
 /// The library of a pool. Throws InputError where its space has no execution structures, or a device too few networks.
 StructuredLibrary library_of(const datasets::Pool& pool);
 
-/// Latency [device][architecture], ms, that the library of `pool` expects on the pool's devices. Throws FormatError
-/// when the library lacks one.
+/// Latency [device][architecture], ms, that the library expects on the pool's devices; or FormatError, if it lacks one.
 std::vector<std::vector<double>> latencies_of_pool(const StructuredLibrary& library, const datasets::Pool& pool,
                                                    const std::vector<nasbench::Architecture>& architectures);
 

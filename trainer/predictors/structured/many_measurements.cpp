@@ -108,7 +108,7 @@ StructuredPosterior mixture_of(const SparseProblem& problem, std::vector<SparseF
   std::vector<std::uint64_t> seen_through = problem.anchors;
   if (seen_through.empty()) seen_through = {problem.table.signatures[0]};  // no process: one that weighs nothing
   StructuredPosterior posterior =
-      without_components(problem.library, problem.measured.floor_ms, std::move(seen_through));
+      without_components(problem.library, predicted_floor * problem.measured.floor_ms, std::move(seen_through));
   const std::vector<double> weights = weights_of(fits, &SparseFit::log_evidence);
   for (std::size_t f = 0; f < fits.size(); ++f) {
     const SparseFit& fit = fits[f];

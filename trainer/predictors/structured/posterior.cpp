@@ -139,9 +139,10 @@ std::vector<std::size_t> considered_structures(const nasbench::StructureModel& m
                                                const StructuredPosteriorOptions& options) {
   std::vector<std::size_t> considered = numbers_below(model.structures().size());
   for (const std::string& left_out : options.left_out) {
-    const auto is_left_out = [&](std::size_t s) { return model.structures()[s].name == left_out; };
-    considered.erase(std::remove_if(considered.begin(), considered.end(), is_left_out), considered.end());
+    const std::size_t index = model.structure_index(left_out);
+    considered.erase(std::remove(considered.begin(), considered.end(), index), considered.end());
   }
+  if (considered.empty()) throw InputError("posterior.left_out leaves no structure to consider");
   return considered;
 }
 
@@ -162,7 +163,8 @@ StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPr
                                   const StructuredPosteriorOptions& options) {
   const StructureProblem problem = make_problem(library, set, options);
   const std::vector<HypothesisFit> candidates = fitted_candidates(problem, priors, options.kept);
-  StructuredPosterior posterior = without_components(library, problem.measured.floor_ms, problem.table.signatures);
+  StructuredPosterior posterior =
+      without_components(library, predicted_floor * problem.measured.floor_ms, problem.table.signatures);
   const std::vector<double> weights = weights_of(candidates, &HypothesisFit::log_evidence);
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const HypothesisFit& candidate = candidates[c];

@@ -24,8 +24,7 @@ void append(std::vector<double>& values, const Fields&... fields) {
 constexpr std::size_t most_components = 1'000'000;
 constexpr Index most_anchors = 10'000'000, widest_layer = 65536;
 
-/// Ranges of what is read. Costs of a fit may be a little under 0, in units of the median latency or in ms; of a fit
-/// that means something none is minus a whole latency.
+/// Ranges of what is read. Costs may be a little under 0, per median latency or in ms; none is minus a whole latency.
 constexpr Range relative_cost{-1, 1e6};
 constexpr Range deviation_of_log{0, 100};
 constexpr Range weight_of_network{-100, 100};

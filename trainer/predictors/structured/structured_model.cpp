@@ -146,7 +146,6 @@ const Declaration<StructuredSettings> structured_options({
 const Declaration<StructuredSettings>& declared(const StructuredSettings&) { return structured_options; }
 
 std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const StructuredSettings& settings) {
-  require_valid(settings);
   StructuredLibrary library = structured::library_of(pool);
   structured::StructuredCalibrationOptions options;
   options.seed = settings.seed;

@@ -20,8 +20,7 @@ struct StructuredSettings {
 const Declaration<StructuredSettings>& declared(const StructuredSettings&);
 
 /// The predictor `structured`: latency as a sum of operator costs over what the runtime really executes, with the pool
-/// as prior over both (trainer/predictors/structured/). Fits the library and calibrates its intervals; a second for a
-/// dozen devices. Throws InputError.
+/// as prior over both. Fits the library and calibrates its intervals; a second for a dozen devices. Throws InputError.
 std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const StructuredSettings& settings);
 
 /// From an archive whose card names "structured". Throws FormatError.

@@ -1,5 +1,6 @@
 """Search spaces (`tenshot.space/1`) from torch modules: torch.fx follows what they do, and what it finds is written as
 operators. Needs torch; the module `tenshot` itself does not."""
+import copy
 import json
 import operator
 import os
@@ -213,7 +214,7 @@ class _Trace:
 
 def _operators(module):
     """What a module executes, as entries of a space; [] for None."""
-    return [] if module is None else _Trace(module.eval()).operators()
+    return [] if module is None else _Trace(copy.deepcopy(module).eval()).operators()
 
 
 def _require_flat(module, inputs):
@@ -224,10 +225,11 @@ def _require_flat(module, inputs):
 def _shape_after(module, tensor, place):
     if module is None:
         return tensor
+    module = copy.deepcopy(module).eval()  # the caller's goes on training
     hooks = [each.register_forward_pre_hook(_require_flat) for each in module.modules() if isinstance(each, torch.nn.Linear)]
     try:
         with torch.no_grad():
-            result = module.eval()(tensor)
+            result = module(tensor)
     finally:
         for hook in hooks:
             hook.remove()

@@ -112,6 +112,18 @@ TEST(KitResults, OfAnotherModelAreNotUsed) {
   EXPECT_NE(results.findings[0].message.find("; left out"), std::string::npos);
 }
 
+TEST(KitResults, NotesMayHaveWindowsLineEnds) {
+  const MeasuredKit kit;
+  for (const char* file : {"arch_01/meta.txt", "arch_02/meta.txt", "arch_03/meta.txt"}) {
+    std::string windows;
+    const std::filesystem::path path = kit.path() / "results" / file;
+    if (!std::filesystem::exists(path)) continue;
+    for (const char c : read_file(path)) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    kit.put(file, windows);
+  }
+  EXPECT_EQ(read_kit_results(kit.path()).latencies.size(), 3u);
+}
+
 TEST(KitResults, DoubtfulOnesAreUsedAndNamed) {
   const MeasuredKit kit;
   kit.measure(0, 1, "clocks_moved=yes\nclocks_before=1300500000\nclocks_after=612000000\n");

@@ -39,7 +39,6 @@ TEST(Spearman, IsNanWhereThereIsNoOrder) {
   EXPECT_TRUE(std::isnan(spearman({1, 1, 1}, {1, 2, 3})));
   EXPECT_TRUE(std::isnan(spearman({}, {})));
   EXPECT_TRUE(std::isnan(spearman({1, std::nan(""), 3}, {1, 2, 3})));
-  EXPECT_THROW(spearman({1, 2}, {1}), InputError);
 }
 
 TEST(Spearman, IsUnchangedByAnIncreasingFunction) {

@@ -122,6 +122,13 @@ TEST(Measurements, KeepARowWhoseOptionalColumnsAreUnusable) {
   EXPECT_EQ(m.findings.counts().at(Problem::negative), 2U);
 }
 
+TEST(Measurements, ARowBehindAnUnusableOneOfTheSameArchitectureCounts) {
+  const Measurements m = parse("architecture,latency_ms\n" + text_of(1) + ",nan\n" + text_of(1) + ",5\n");
+  ASSERT_EQ(m.rows.size(), 1U);
+  EXPECT_EQ(m.rows[0].latency_ms, 5);
+  EXPECT_EQ(m.findings.total(), 1U);
+}
+
 TEST(Measurements, RecogniseWholeMillisecondsFromFiveValues) {
   EXPECT_TRUE(are_whole_milliseconds({1, 2, 3, 4, 5}));
   EXPECT_FALSE(are_whole_milliseconds({1, 2, 3, 4}));

@@ -173,15 +173,7 @@ TEST(CountByPerfEventOptions, ThatCannotBeAreRefused) {
   const PerfCountOptions good = counting({"task-clock", "page-faults"});
   EXPECT_THROW(count_by_perf_event({}, good), InputError);
   PerfCountOptions bad = good;
-  bad.events.clear();
-  EXPECT_THROW(count_by_perf_event(one_operator(), bad), InputError);
-  for (const int passes : {-1, 3}) {
-    bad = good;
-    bad.passes = passes;
-    EXPECT_THROW(count_by_perf_event(one_operator(), bad), InputError) << passes;
-  }
-  bad = good;
-  bad.runs = 0;
+  bad.passes = 3;
   EXPECT_THROW(count_by_perf_event(one_operator(), bad), InputError);
   EXPECT_THROW(count_by_perf_event(one_operator(), counting({"no-such-event"})), InputError);
 }

@@ -180,12 +180,9 @@ TEST(FusionDetection, WritesRulesThatAreReadBack) {
   EXPECT_EQ(json.at("evidence").size(), 36U);
 }
 
-TEST(FusionDetection, RefusesUnknownOperatorsAndTooFewRounds) {
+TEST(FusionDetection, RefusesUnknownOperators) {
   FusionDetectionOptions wrong = options();
   wrong.operators = {"convolution", "lstm"};
-  EXPECT_THROW(detect_fusion(made_up(rules(R"("pairs": [])"), 0), wrong), InputError);
-  wrong = options();
-  wrong.least_rounds = 2;
   EXPECT_THROW(detect_fusion(made_up(rules(R"("pairs": [])"), 0), wrong), InputError);
   EXPECT_THROW(detect_fusion(made_up(rules(R"("pairs": [])"), 0), options(), [] { return false; }), Interrupted);
 }

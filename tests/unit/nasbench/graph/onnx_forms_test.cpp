@@ -36,6 +36,20 @@ TEST(OnnxForms, QueriesOrKeysOfAnAttentionMayBeConstant) {
             products);
 }
 
+TEST(OnnxForms, GatherNDOfOneNumberIsAScalar) {
+  OneNode gather("GatherND", {4, 8}, {"x", "indices"});
+  gather.model.integers("indices", {0, 1});
+  EXPECT_EQ(output_of(read(gather.model)), Shape{});
+}
+
+TEST(OnnxForms, SoftmaxTakesTheSecondAxisBeforeOpset13) {
+  const auto axis = [](std::int64_t opset) {
+    return read(OneNode("Softmax", {1, 1000, 7, 7}, {"x"}, opset).model).nodes.back().attributes.axes;
+  };
+  EXPECT_EQ(axis(12), std::vector<std::int64_t>{1});
+  EXPECT_EQ(axis(13), std::vector<std::int64_t>{3});
+}
+
 TEST(OnnxForms, ACastMayBeToATypeThatIsNewerThanLibonnx) {
   OneNode cast("Cast", {5, 8}, {"x"});
   set_integer(*cast.node, "to", 17);  // FLOAT8E4M3FN

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "nasbench/graph/onnx_external.h"
+#include "nasbench/graph/onnx_weights.h"
 #include "tests/unit/nasbench/graph/crafted_onnx.h"
 
 // Which inputs of a file are weights, and which first dimensions are time.
@@ -95,6 +96,33 @@ TEST(OnnxWeightInputs, AxisZeroOfARecurrentLayerIsTimeWhateverItsName) {
       }
     }
   }
+}
+
+TEST(OnnxWeights, OfLinearLayersAreWithFactorsAndWhatIsAdded) {
+  Model model;
+  const auto weights_of = [&](const std::string& name, const std::vector<std::int64_t>& shape, float first) {
+    TensorProto& tensor = *model.graph().add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(TensorProto::FLOAT);
+    std::int64_t count = 1;
+    for (const std::int64_t dimension : shape) count *= dimension, tensor.add_dims(dimension);
+    for (std::int64_t i = 0; i < count; ++i) tensor.add_float_data(first + static_cast<float>(i));
+  };
+  weights_of("w", {2, 2}, 1);
+  weights_of("b", {2}, 10);
+  model.input("x", {1, 2}).output("y");
+  model.node("MatMul", {"x", "w"}, {"product"});
+  model.node("Add", {"product", "b"}, {"sum"});
+  onnx::NodeProto& gemm = model.node("Gemm", {"sum", "w", "b"}, {"y"});
+  set_real(gemm, "alpha", 0.5);
+  set_real(gemm, "beta", 2);
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "model.onnx", std::ios::binary) << model.bytes();
+  const OnnxWeights weights(folder.path() / "model.onnx");
+  EXPECT_EQ(weights.read("n_product").bias, (std::vector<float>{10, 11}));
+  EXPECT_EQ(weights.read("n_product").weight, (std::vector<float>{1, 3, 2, 4}));
+  EXPECT_EQ(weights.read("n_y").bias, (std::vector<float>{20, 22}));
+  EXPECT_EQ(weights.read("n_y").weight, (std::vector<float>{0.5, 1.5, 1, 2}));
 }
 
 }  // namespace

@@ -94,6 +94,9 @@ TEST(KernelChoice, RulesThatContradictEachOtherAreNamed) {
   EXPECT_NE(complaint(R"({"kernel": "a", "when": {"tiles": {"at_least": 9, "at_most": 8}}})")
                 .find("kernels[0].when.tiles is {\"at_least\":9,\"at_most\":8}: the tests contradict each other"),
             std::string::npos);
+  EXPECT_NE(
+      complaint(R"({"kernel": "a", "when": {"tiles": {"equals": 6, "multiple_of": 4}}})").find("no number passes"),
+      std::string::npos);
 }
 
 TEST(KernelChoice, WhatIsNotKnownIsNamed) {

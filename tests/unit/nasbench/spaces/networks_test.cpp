@@ -134,6 +134,8 @@ TEST(NetworksFile, ReadsBackAsTheSameNetworks) {
   OperatorSpecification quantised = convolution(4, 4, 1);
   quantised.type = ElementType::int16;
   quantised.weight_bits = 4;
+  quantised.name = std::string(90, 'n');  // of another domain, as long as it is
+  quantised.kernel = {1, 48'000};
   const Architecture without =
       add_network(named_network("list", {convolution(3, 4, 3), convolution(4, 4, 1), quantised}, "l.csv"));
   const json written = networks_json({with_edges, without});

@@ -163,7 +163,6 @@ TEST(SamplerNamed, ListsTheNamesWhenItKnowsNone) {
 TEST(WithClones, PresentsEachIndexKTimes) {
   EXPECT_EQ(with_clones(3, 2), (std::vector<std::size_t>{0, 0, 1, 1, 2, 2}));
   EXPECT_EQ(with_clones(2, 1), (std::vector<std::size_t>{0, 1}));
-  EXPECT_THROW(with_clones(2, 0), InputError);
 }
 
 TEST(ListedSampler, TakesTheFirstThatAreNotMeasured) {

@@ -145,12 +145,5 @@ TEST(AdaptiveSampling, StaysInTheSpaceAndUnderItsLimit) {
   for (const Configuration& c : samples.training.configurations) EXPECT_LE(c[1], 3);
 }
 
-TEST(AdaptiveSampling, RefusesOptionsOutOfRange) {
-  AdaptiveOptions wrong = options();
-  wrong.initial = 1;
-  EXPECT_THROW(sample_adaptively(some_space(), measure, nearest, wrong), InputError);
-  EXPECT_THROW(sample_adaptively({{{}}, {false}, {}}, measure, nearest, options()), InputError);
-}
-
 }  // namespace
 }  // namespace tenshot::sampling

@@ -100,10 +100,5 @@ TEST(Lasso, ALargerPenaltyShrinksTheWeights) {
   EXPECT_EQ(fit_lasso(features, latency, 10).weight[0], 0);
 }
 
-TEST(Lasso, RefusesLatenciesThatAreNone) {
-  EXPECT_THROW(fit_lasso(Eigen::MatrixXd::Ones(2, 1), Eigen::Vector2d(1, 0), 0), InputError);
-  EXPECT_THROW(fit_lasso(Eigen::MatrixXd(0, 1), Eigen::VectorXd(0), 0), InputError);
-}
-
 }  // namespace
 }  // namespace tenshot::trainer::kernels

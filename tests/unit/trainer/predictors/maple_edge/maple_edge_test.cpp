@@ -231,9 +231,6 @@ TEST(MapleEdge, RefusesWhatItCannotAdaptTo) {
   AdaptOptions options;
   options.mode = "magic";
   EXPECT_THROW(quick_model().adapt(new_device(3).set, options), InputError);
-  options.mode = "joint";
-  options.clones = 0;
-  EXPECT_THROW(quick_model().adapt(new_device(3).set, options), InputError);
 }
 
 TEST(MapleEdge, RefusesAPoolWithoutDevices) {

@@ -164,13 +164,13 @@ TEST(SimulationOptions, AreReadAsTheyWereWrittenAndRefusedOutOfRange) {
   const nlohmann::json json = option_json(options);
   EXPECT_EQ(option_json(declared(options).read(json)), json);
   options.acceptance = 0;
-  EXPECT_THROW(require_valid(options), InputError);
+  EXPECT_THROW(declared(options).read(option_json(options)), InputError);
   options.acceptance = 1;
   options.cost_spreads.clear();
-  EXPECT_THROW(require_valid(options), InputError);
+  EXPECT_THROW(declared(options).read(option_json(options)), InputError);
   options = {};
   options.least_noise = 0.5;
-  EXPECT_THROW(require_valid(options), InputError) << "above the largest";
+  EXPECT_THROW(declared(options).read(option_json(options)), InputError) << "above the largest";
 }
 
 }  // namespace

@@ -140,9 +140,6 @@ TEST(SimulatedNetwork, AdaptsWithADescriptorBesideTheMeasurements) {
 
 TEST(SimulatedNetwork, RefusesWhatItCannotAdaptTo) {
   EXPECT_THROW(quick_model().adapt({}, {}), InputError);
-  AdaptOptions options;
-  options.clones = 0;
-  EXPECT_THROW(quick_model().adapt(new_device(3).set, options), InputError);
   datasets::Pool none;
   none.space = &nasbench::nasbench201();
   EXPECT_THROW(train_pool_model("maple-edge", none, {}, {}), InputError);

@@ -301,6 +301,39 @@ TEST(CostFeatures, AnOperatorOfATypeThatNobodyMeasuredCountsAsWhatIsMostLikeIt) 
   EXPECT_EQ(of(other, "opaque.count"), 1);
 }
 
+TEST(CostFeatures, AFunctionThatNoMeasuredNetworkHasIsUnknown) {
+  const auto activation = [](const char* function) {
+    OperatorSpecification operation = opaque(function);
+    operation.kind = OperatorKind::activation;
+    return operation;
+  };
+  const nasbench::Architecture relu = network("relu", {activation("relu")}),
+                               silu = network("silu", {activation("silu")});
+  const std::vector<std::string> named = {"activation: silu"};
+  FeatureMap map = make_feature_map(nasbench::networks(), {relu});
+  EXPECT_EQ(unknown_groups(map, nasbench::networks(), silu), named);
+  EXPECT_TRUE(unknown_groups(map, nasbench::networks(), network("clip", {activation("clip")})).empty());
+  map = make_feature_map(nasbench::networks(), {relu, silu});
+  EXPECT_TRUE(unknown_groups(map, nasbench::networks(), silu).empty());
+  tell_measured(map, unusual_operators(nasbench::networks(), relu));
+  EXPECT_EQ(unknown_groups(map, nasbench::networks(), silu), named) << "a device has kernels of its own for it";
+  EXPECT_TRUE(unknown_groups(map, nasbench::networks(), relu).empty());
+  map.unusual.erase(told_functions);  // as in files of earlier versions
+  EXPECT_TRUE(unknown_groups(map, nasbench::networks(), silu).empty());
+}
+
+TEST(CostFeatures, ANormThatNobodyMeasuredCountsAsWhatMovesItsNumbers) {
+  OperatorSpecification softmax = opaque(""), batch_norm = opaque(""), sum = opaque("");
+  softmax.kind = OperatorKind::softmax;
+  batch_norm.kind = OperatorKind::batch_norm;
+  sum.kind = OperatorKind::concatenate;
+  const nasbench::Architecture known = network("batch norm", {batch_norm, sum}), asked = network("softmax", {softmax});
+  const FeatureMap map = make_feature_map(nasbench::networks(), {known});
+  EXPECT_EQ(feature_of(map, asked, "normalisation.count"), 0);
+  EXPECT_EQ(feature_of(map, asked, "concatenation.count"), 1);
+  EXPECT_EQ(unknown_groups(map, nasbench::networks(), asked), std::vector<std::string>{"normalisation: softmax"});
+}
+
 TEST(FeatureTable, MultipliesSumsOfBlocks) {
   FeatureTable table;
   table.blocks.resize(3, 2);

@@ -337,6 +337,10 @@ TEST(CostPosterior, IntervalsOfManyMeasurementsAreAsWideAsWhatNoCostExplains) {
   };
   EXPECT_GT(width(odd), 1.2);
   EXPECT_EQ(errors_left_out(library, odd, {}).mean.size(), 10);
+  AdaptationFeatures reversed = odd;
+  reversed.features = odd.features.colwise().reverse();
+  std::reverse(reversed.latency_ms.begin(), reversed.latency_ms.end());
+  EXPECT_NEAR(width(reversed), width(odd), 1e-6);
   AdaptationFeatures ten = first_networks(bench, 10, bench.costs.row(2).transpose());
   EXPECT_EQ(width(ten), 1) << "the calibration is of ten";
 }

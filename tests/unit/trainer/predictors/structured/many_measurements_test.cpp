@@ -53,6 +53,10 @@ TEST(CalibrationOfMany, IsAsWideAsWhatNoStructureExplains) {
   const double usual = error_quantile(library.calibration, 0.95) - error_quantile(library.calibration, 0.05);
   for (std::size_t i = 0; i < odd.latency_ms.size(); i += 4) odd.latency_ms[i] *= 1.6;
   EXPECT_GT(width(odd), 1.5 * usual);
+  AdaptationSet reversed = odd;
+  std::reverse(reversed.architectures.begin(), reversed.architectures.end());
+  std::reverse(reversed.latency_ms.begin(), reversed.latency_ms.end());
+  EXPECT_NEAR(width(reversed), width(odd), 1e-9);
   EXPECT_EQ(width(measured("live", live_costs, 19, 0.01)), usual) << "the calibration is of ten";
 }
 
