@@ -33,7 +33,7 @@ constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, oper
 }  // namespace field
 
 /// The element type of a TensorType, in order: float32, float16, int32, uint8, int64, string, bool, int16, complex64,
-/// int8, float64, complex128, uint64, resource, variant, uint32, uint16, int4, bfloat16, int2, uint4; or int32.
+/// int8, float64, complex128, uint64, resource, variant, uint32, uint16, int4, bfloat16, int2, uint4; newer: int32.
 ElementType element_type(int type) {
   using T = ElementType;
   constexpr std::array<ElementType, 21> types = {T::float32,  T::float16, T::int32,   T::uint8, T::int64,   T::int32,

@@ -58,7 +58,7 @@ void trace_origins(const onnx::NodeProto& node, const OnnxInputs& inputs, const 
   }
 }
 
-/// The tensors in `stored` of a step with so many parameters: one of that size, rather not `taken` yet; else all.
+/// The tensors in `stored` that a step is made of: one of its size, if possible not `taken` by one before; else all.
 std::vector<StoredTensor> tensors_of_step(std::int64_t parameters, const std::vector<StoredTensor>& stored,
                                           std::set<std::string>& taken) {
   const StoredTensor* found = nullptr;

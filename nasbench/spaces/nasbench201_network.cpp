@@ -88,7 +88,8 @@ Source image_of(NetworkBuilder& builder, int batch, int channels, int resolution
   return builder.input("input", {batch, channels, resolution, resolution});
 }
 
-/// Appends one instance of a chain's operation; `before` is the chain's first tensor. All that are added differ.
+/// Appends one instance of a chain's operation; `before` is the chain's first tensor: from the second addition on, the
+/// two that are added differ.
 Source append_instance(NetworkBuilder& builder, const std::string& operation, const std::string& prefix,
                        const Source& input, const Source& before, int channels) {
   if (operation == "add") return builder.add(prefix + "_add", input, before);

@@ -51,8 +51,8 @@ struct AdaptiveSamples {
 
 /// Adaptive data sampling (Zhang et al., MobiSys 2021, Algorithm 2): N configurations of the prior; then, as long as
 /// the error is over the threshold, M around each configuration of the test set whose error is. No configuration is
-/// measured twice. The same seed and measurements give the same samples. Throws InputError where
-/// no kernel could be measured.
+/// measured twice. The same seed and measurements give the same samples. Throws InputError where no
+/// kernel could be measured.
 AdaptiveSamples sample_adaptively(const KernelSpace& space, const MeasureKernels& measure, const TestLearner& learner,
                                   const AdaptiveOptions& options);
 

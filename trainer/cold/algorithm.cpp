@@ -13,7 +13,7 @@ namespace {
 constexpr double most_combinations = 4096;
 constexpr std::size_t few_weights = 24;
 
-/// Lines 13 to 20: the largest preparation that evens out the busiest core and the idlest moves; false if none does.
+/// Lines 13 to 20: moves the largest preparation that evens out the busiest core and the idlest; false if none does.
 bool move_one(const std::vector<double>& costs, std::vector<int>& cores, std::vector<double>& loads) {
   const auto busiest = std::max_element(loads.begin() + 1, loads.end());
   const auto idlest = std::min_element(loads.begin() + 1, loads.end());

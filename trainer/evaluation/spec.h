@@ -57,7 +57,7 @@ struct Method {
   std::string mode = "joint";
   nlohmann::json settings;  ///< all that its training can be told (PredictorRow::settings)
   bool descriptor = true;   ///< the target's hardware descriptor may be used
-  /// The target is described by another runtime's descriptor, a control: what does as well so uses no descriptors.
+  /// The target is described by another runtime's descriptor: a control, which shows whether descriptors are used.
   bool shuffled_descriptor = false;
   /// The samples come with what the target's operators take inside them, where that was measured.
   bool profiled = false;

@@ -21,7 +21,7 @@ namespace tenshot::trainer::cold_stages {
 /// What of a layer its stages may cost time for.
 struct LayerMeasures {
   std::string group;  ///< of operators whose costs are alike, as the predictor `operators` groups them
-  /// One, multiply–adds in millions, and the megabytes that it reads, writes, and reads as weights; no windows.
+  /// One, multiply–adds in millions, and the megabytes that it reads, writes, and reads as weights (no copied windows).
   std::array<double, operators::window_bytes> measures = {};
   /// What trees split on: logarithms of the measures, the channels and the image, window, stride and groups.
   std::vector<float> splits;

@@ -135,7 +135,7 @@ struct CompositionLine {
 struct WholeNetworks {
   double factor = 1, overhead_ms = 0;
   double guessed = 0;  ///< median over networks of SumOfKernels::guessed_ms over the sum, which errors hold already
-  /// |log(measured / predicted)| of networks that neither kernels nor correction saw, ascending; empty below three.
+  /// |log(measured / predicted)| of networks that neither kernels nor correction saw, ascending; none if under three.
   std::vector<double> errors = {};
   CompositionLine line = {};
 

@@ -16,7 +16,7 @@
 
 namespace tenshot::trainer {
 
-/// How devices are made up. Costs are in units of a device's median latency (maple_edge_settings.cpp explains them).
+/// How devices are made up, costs in units of a median latency; maple_edge_settings.cpp explains each option.
 struct SimulationOptions {
   std::vector<double> cost_spreads = {0.15, 0.4, 0.8};
   double described_share = 0.8;
@@ -91,7 +91,7 @@ double log_latency(const SimulatedDevice& device, const nasbench::StructureTable
 /// The noise of a measured log latency: σ times Student's t of four degrees of freedom; a quarter in the slow speed.
 double draw_noise(const SimulatedDevice& device, Rng& rng);
 
-/// How far apart two lists of log latencies are: the root mean square of differences less their median, at most .5.
+/// How far apart two lists of log latencies are: the root mean square of differences less the median, each at most .5.
 double log_distance(const std::vector<double>& a, const std::vector<double>& b);
 
 /// Draws devices that are near what was measured.

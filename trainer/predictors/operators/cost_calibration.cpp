@@ -160,7 +160,7 @@ double interval_score(const Errors& errors, const CostLibrary& by) {
   return score;
 }
 
-/// That size on the median device with ten networks larger than all (`side` 1), smaller (-1), or neither (0); or 0.
+/// That size on the median device with ten networks larger than all (`side` 1), smaller (-1), or neither (0); else 0.
 double typical_size(const Errors& errors, const CostLibrary& by, int side) {
   constexpr std::size_t fewest = 10;
   std::vector<double> sizes;

@@ -8,7 +8,7 @@
 
 namespace tenshot::trainer::operators {
 
-/// How costs of operators that no network of a device has come from others (experiments/search/unseen_groups.sh).
+/// How costs of operators that a device's networks lack are taken from others (experiments/search/unseen_groups.sh).
 struct ImputationOptions {
   double evidence_power = 2;     ///< larger trusts fewer devices, those that measured operators of the most sizes
   double other_runtimes = 1e-9;  ///< what devices of another runtime weigh; smaller asks them only where no other knows

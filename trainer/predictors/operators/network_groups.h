@@ -40,7 +40,7 @@ std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const De
 std::vector<NetworkGroup> groups_of_devices(const std::vector<NetworkGroup>& groups,
                                             const std::vector<std::size_t>& devices);
 
-/// Where each row of `near` (similarities to the pool's networks) stands in a group; nothing where one is none of its.
+/// Where each row of `near` (similarities to the pool's networks) stands in a group; nothing where one is not in it.
 std::optional<std::vector<Eigen::Index>> places_in(const NetworkGroup& group, const Eigen::MatrixXd& near);
 
 /// The measured networks, `places` of the group's, under one of its kinds.

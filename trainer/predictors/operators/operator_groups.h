@@ -10,7 +10,7 @@
 
 namespace tenshot::trainer::operators {
 
-/// Operators whose costs are learned together: 1×1 convolutions, pools and so on; reshapes, which move nothing: none.
+/// Operators whose costs are learned together, as 1×1 convolutions or pools. A reshape, which moves nothing, has none.
 constexpr std::size_t operator_group_count() { return 16; }
 /// The type of operators that multiply bytes: the measures of a group do not tell them from those that multiply floats.
 extern const std::string of_8_bits;
@@ -18,7 +18,7 @@ extern const std::string of_8_bits;
 std::size_t operator_group_index(const nasbench::OperatorSpecification& specification);
 /// The name of a group; empty for operator_group_count().
 const std::string& operator_group_name(std::size_t group);
-/// Among a map's names where functions of activations and computed norms are told apart, as earlier files do not.
+/// Stands among a map's names where it tells functions and computed norms apart, as earlier versions' do not.
 extern const std::string told_functions;
 /// What tells an operator from others of its group: the name of one that is of no kind of ours, with its dimensions
 /// where it is a convolution ("3-D Conv"), that a file multiplies bytes (of_8_bits), "cubic resize", a function that
