@@ -49,10 +49,10 @@ MeasuredSource read_kit(const fs::path& path, const NetworkSpace& space, Quantit
       throw InputError(path.string() + ": is a kit of test cases, which tenshot kernels detect --kit takes");
     const Architecture named = space.parse(name);
     if (named == measured) continue;
-    source.kit->findings.push_back(
-        {KitProblem::other_model, name + ": that of " + nasbench::named_network(named).origin +
-                                      " is another network, or of " + "another shape, than " + path.string() +
-                                      " measured; what was measured counts"});
+    source.kit->findings.insert(source.kit->findings.begin(),  // before how measurements went: few lines are shown
+                                {KitProblem::other_model, name + ": that of " + nasbench::named_network(named).origin +
+                                                              " is another network, or of another shape, than " +
+                                                              path.string() + " measured; what was measured counts"});
   }
   source.descriptor = source.kit->descriptor;
   source.board = note(source.kit->before, board_key);
