@@ -57,7 +57,7 @@ class Reader {
     op.dilation = extent("dilation");
     op.groups = static_cast<int>(whole("groups", field("groups", true), largest));
     op.bias = field("bias", false) == "1";
-    if (!nasbench::is_countable(op)) fail("inputs", "more products than 64 bits can count");
+    if (!nasbench::is_countable(op)) fail("inputs", "so many products cannot be meant");
     row.isolation = field("isolation", false);
     row.purpose = field("purpose", false);
     row.refused = field("refused", false);
@@ -103,9 +103,8 @@ class Reader {
   Extent extent(std::string_view column) const {
     const auto parts = split(field(column, true), 'x');
     if (parts.size() != 2) fail(column, "'" + excerpt(field(column, true)) + "', expected height x width: 3x3");
-    constexpr long long largest_window = 1 << 16;
-    return {static_cast<int>(whole(column, parts[0], largest_window)),
-            static_cast<int>(whole(column, parts[1], largest_window))};
+    return {static_cast<int>(whole(column, parts[0], nasbench::widest_window)),
+            static_cast<int>(whole(column, parts[1], nasbench::widest_window))};
   }
 
   double positive(std::string_view column, bool required) const {

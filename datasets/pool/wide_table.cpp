@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -88,9 +87,7 @@ void require_unit(const std::string& place, const std::string& column, const Wid
                      std::string(title(options.quantity)) + "; say --quantity " + std::string(name(quantity)) +
                      ", or name the columns to read");
   }
-  constexpr std::array<const char*, 7> units = {"_us", "_ns", "_uj", "_kib", "_seconds", "latency_s", "energy_j"};
-  const auto says = [&](const char* unit) { return ends_with(column, unit); };
-  if (options.unit_ms != 1 || std::none_of(units.begin(), units.end(), says)) return;
+  if (options.unit_ms != 1 || !says_another_unit(column)) return;
   throw InputError(place + "seems to be in another unit than " + std::string(unit(options.quantity)) +
                    "; say --unit us or s of times, or rename it");
 }

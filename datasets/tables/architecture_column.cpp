@@ -67,6 +67,11 @@ std::optional<nasbench::Architecture> ArchitectureColumn::read(Findings& finding
   return architecture;
 }
 
+bool says_another_unit(const std::string& column) {
+  const auto units = {"_us", "_ns", "_uj", "_kib", "_seconds", "latency_s", "energy_j", "fps"};
+  return std::any_of(units.begin(), units.end(), [&](const char* unit) { return ends_with(column, unit); });
+}
+
 void require_no_swap(const CsvReader& csv, const std::vector<std::string>& others, const std::string& what) {
   const auto name =
       std::find_if(others.begin(), others.end(), [&](const auto& other) { return csv.find(other).has_value(); });

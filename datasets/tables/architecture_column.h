@@ -37,8 +37,10 @@ class ArchitectureColumn {
   nasbench::ArchitectureSet seen_;
 };
 
-/// Throws InputError when a table has one of the columns `others`, which only another kind of file has; `what` says it:
-/// "measurements, but predictions".
+/// Whether the name of a column says another unit than tables have: "latency_us", "energy_j", "fps".
+bool says_another_unit(const std::string& column);
+
+/// Throws InputError where a table has one of the columns `others`, so that it holds no `what` ("x, but predictions").
 void require_no_swap(const CsvReader& csv, const std::vector<std::string>& others, const std::string& what);
 
 /// Throws InputError, one line: `file` holds no usable `what` ("measurement"), what was left out and why, where the

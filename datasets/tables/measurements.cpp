@@ -22,14 +22,12 @@ std::size_t require_column(const CsvReader& csv, Quantity quantity) {
     return csv.require(column(quantity), expected_columns(quantity));
   } catch (const InputError& error) {
     const std::vector<Quantity> others = quantities_in(csv.header());
+    if (csv.find(column(quantity))) throw;
     for (const std::string& other : csv.header()) {
-      constexpr std::array<const char*, 4> units = {"_us", "_ns", "_s", "fps"};
-      const auto says = [&](const char* unit) { return ends_with(lower_case(other), unit); };
-      if (csv.find(column(quantity)) || std::none_of(units.begin(), units.end(), says)) continue;
-      throw InputError(std::string(error.what()) + "; '" + excerpt(other) + "' seems to be in another unit than " +
-                       std::string(unit(quantity)));
+      if (!says_another_unit(lower_case(other))) continue;
+      throw InputError(std::string(error.what()) + "; '" + excerpt(other) + "' seems to be in another unit");
     }
-    if (csv.find(column(quantity)) || others.empty()) throw;
+    if (others.empty()) throw;
     throw InputError(std::string(error.what()) + "; it holds " + column(others.front()) + ", which is --quantity " +
                      std::string(name(others.front())));
   }

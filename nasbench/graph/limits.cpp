@@ -16,9 +16,8 @@ double elements_of(const Shape& shape) {
 }
 
 void require_between(const char* what, std::int64_t value, std::int64_t least) {
-  constexpr std::int64_t most = 1 << 16;
-  if (value >= least && value <= most) return;
-  reject({"its ", what, " is ", value, ", expected ", least, " to ", most});
+  if (value >= least && value <= widest_window) return;
+  reject({"its ", what, " is ", value, ", expected ", least, " to ", widest_window});
 }
 
 }  // namespace

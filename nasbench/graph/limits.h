@@ -47,7 +47,8 @@ struct SliceRange {
 };
 SliceRange slice_range(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t extent);
 
-/// Throws FormatError unless kernel, stride and dilation are from 1 to 2¹⁶ and no padding is negative or above that.
+constexpr int widest_window = 1 << 16;  ///< most of a kernel, a stride, a dilation or a padding
+/// Throws FormatError unless kernel, stride and dilation are from 1 to widest_window, and paddings from 0.
 void require_window(const WindowOptions& window);
 
 /// Throws FormatError unless `groups` is positive and divides both numbers of channels, and there are channels out.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
@@ -11,7 +12,6 @@ using nlohmann::json;
 namespace {
 
 constexpr double most_elements = 1e13;
-constexpr int widest_window = 1 << 16;
 
 Shape shape_from(const json& value, const JsonReader& reader, const std::string& place) {
   if (!value.is_array() || value.size() > 16)

@@ -82,9 +82,10 @@ class AdaptiveSampler {
         samples_.refused.push_back(configurations[i]);
         continue;
       }
-      const bool first = samples_.training.latency_ms.empty(), second = !first && samples_.test.latency_ms.empty();
-      const bool tests = rng_.uniform() < test_share;  // of both there is one at least
-      MeasuredKernels& to = second || (tests && !first) ? samples_.test : samples_.training;
+      bool tests = rng_.uniform() < test_share;
+      if (samples_.test.latency_ms.empty()) tests = true;  // of both sets there is one kernel at least
+      if (samples_.training.latency_ms.empty()) tests = false;
+      MeasuredKernels& to = tests ? samples_.test : samples_.training;
       to.configurations.push_back(configurations[i]);
       to.latency_ms.push_back(latency_ms[i]);
     }

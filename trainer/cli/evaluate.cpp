@@ -77,7 +77,7 @@ Joined compare_predictor(const OptionParser& options, double confidence) {
   if (truth.architectures.empty()) {
     throw InputError("there is nothing to compare: " + tenshot::joined(options.all("measurements")) +
                      " holds nothing but what " + file +
-                     " was adapted on, what --exclude names, and what is not known here " +
+                     " was adapted on, what --exclude names, or is not known here " +
                      "(--networks names networks' files); measure further architectures");
   }
   return {predictor->predict(truth.architectures, confidence), truth.latency_ms, predictor->quantity()};

@@ -200,7 +200,7 @@ void run_plan(const OptionParser& options) {
     if (needed == std::size_t{0}) return;
     const std::size_t all = request.candidates.size(), done = request.measured.architectures.size();
     const std::size_t most = all > done ? all - done : request.samples;  // of networks that are listed
-    if (!options.has("samples")) request.samples = needed.value_or(std::min<std::size_t>(3, most));
+    if (!options.has("samples")) request.samples = needed.value_or(std::min(trainer::more_measurements, most));
   }
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
   if (options.has("kit")) {  // first: what a kit refuses leaves no plan

@@ -6,6 +6,7 @@
 
 #include "datasets/operators/kernel_table.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers_below.h"
 
 namespace tenshot::trainer {
 
@@ -46,6 +47,12 @@ std::vector<std::size_t> connected_of(const std::vector<Architecture>& architect
     if (space.connected(architectures[i])) connected.push_back(i);
   }
   return connected;
+}
+
+std::vector<std::size_t> fastest_first(const std::vector<double>& latency_ms) {
+  std::vector<std::size_t> order = numbers_below(latency_ms.size());
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return latency_ms[a] < latency_ms[b]; });
+  return order;
 }
 
 AdaptationSet part_of(const AdaptationSet& set, const std::vector<std::size_t>& indices) {

@@ -37,6 +37,9 @@ std::vector<std::size_t> connected_of(const std::vector<Architecture>& architect
 /// Those of its measurements, in this order.
 AdaptationSet part_of(const AdaptationSet& set, const std::vector<std::size_t>& indices);
 
+/// The numbers of latencies, from fast to slow: what is taken of measurements in this order depends on no file's.
+std::vector<std::size_t> fastest_first(const std::vector<double>& latency_ms);
+
 /// The geometric mean of positive values; NaN where there are none.
 double geometric_mean(const std::vector<double>& values);
 

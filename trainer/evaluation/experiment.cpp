@@ -89,7 +89,7 @@ std::string describe(const ExperimentSpec& spec, const GridCell& cell) {
 }
 
 /// What a cell's file says it is of: the experiment, its data and seed, and the cell.
-std::string name_of(const Experiment& experiment, const GridCell& cell) {
+std::string identity_of(const Experiment& experiment, const GridCell& cell) {
   return experiment.spec.name + ", data " + experiment.data.sha256 + ", seed " +
          std::to_string(experiment.spec.seed_of(cell.trial)) + ", " + describe(experiment.spec, cell);
 }
@@ -100,7 +100,7 @@ ProcessTask running_of(const Experiment& experiment, const GridCell& cell, const
   const auto run = [&experiment, &cell, model, file, &priors] {
     const LibTorchThreads one(1);
     json result = to_json(run_cell(experiment, cell, *load_pool_model(model), priors));
-    result["experiment"] = name_of(experiment, cell);
+    result["experiment"] = identity_of(experiment, cell);
     write_file_atomically(file, result.dump() + "\n");
   };
   return {describe(experiment.spec, cell), {file}, run};
@@ -112,11 +112,10 @@ void merge(const Experiment& experiment, const Folder& folder) {
     const fs::path file = folder.cell(c);
     if (!fs::exists(file)) continue;
     const json found = json::parse(read_file(file), nullptr, false);
-    const std::string own = name_of(experiment, experiment.cells[c]);  // files of earlier versions have the spec's name
+    const std::string own = identity_of(experiment, experiment.cells[c]);  // earlier versions write the spec's name
     const json stated = found.is_object() ? found.value("experiment", json(own)) : json(own);
     if (stated != own && stated != experiment.spec.name) {
-      throw InputError(file.string() +
-                       ": is of another experiment, data, or place in it; remove it and run with --resume");
+      throw InputError(file.string() + ": is of another experiment, seed or cell; remove it and run with --resume");
     }
     results.push_back(cell_result_from_json(experiment.cells[c], found, file.string()));
   }

@@ -11,6 +11,7 @@
 #include "nasbench/support/text.h"
 #include "nasbench/support/words.h"
 #include "sampling/architectures/information.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
 
@@ -18,8 +19,8 @@ namespace tenshot::trainer {
 namespace {
 
 constexpr std::size_t judged_networks = 1000;
-/// Further measurements whose worth is said, and the networks they are chosen among: few enough to take milliseconds.
-constexpr std::size_t more_measurements = 3, planned_among = 300;
+/// Networks that further measurements are chosen among: few enough to take milliseconds.
+constexpr std::size_t planned_among = 300;
 
 /// "; three more would narrow that to ±5 %", as far as that is worth measuring.
 std::string worth_of_more(const Verdict& verdict) {
@@ -62,8 +63,7 @@ std::vector<std::string> first_notes(std::vector<std::string> notes, const std::
 double width_left_out(const PoolModel& model, const AdaptationSet& set, AdaptOptions options) {
   options.control = {};
   std::vector<double> widths;
-  std::vector<std::size_t> order = numbers_below(set.architectures.size());
-  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return set.latency_ms[a] < set.latency_ms[b]; });
+  const std::vector<std::size_t> order = fastest_first(set.latency_ms);
   for (std::size_t rank = 0; rank < order.size(); rank += std::max<std::size_t>(order.size() / 5, 1)) {
     const std::size_t i = order[rank];
     AdaptationSet others = set;

@@ -94,8 +94,8 @@ std::optional<std::size_t> measurements_until(double wanted, const Verdict& verd
                                               const std::vector<Architecture>& judged,
                                               const std::vector<Architecture>& measured);
 
-/// Most further measurements that measurements_until() looks at.
-constexpr std::size_t most_planned = 64;
+/// Further measurements whose worth a verdict says, and the most that measurements_until() looks at.
+constexpr std::size_t more_measurements = 3, most_planned = 64;
 
 /// What was remarked when networks by name were read, as on a length that depends on the data; then a sentence for each
 /// that has operators which no network of the predictor's pool had, or costs over twice the most or under half of the

@@ -2,6 +2,7 @@
 
 #include "datasets/tables/architecture_column.h"
 #include "nasbench/support/numbers_below.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/report/device_parts.h"
 
@@ -98,8 +99,7 @@ Crowd crowd_of(const Device& device) {
 void add_space(Page& page, const Device& device, const Crowd& crowd, const Predictions& predictions) {
   const std::optional<double> limit = device.options.limit;
   const std::vector<double>& latency_ms = predictions.latency_ms;
-  std::vector<std::size_t> order = numbers_below(latency_ms.size());
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return latency_ms[a] < latency_ms[b]; });
+  const std::vector<std::size_t> order = fastest_first(latency_ms);
   Series curve{"predicted"};
   constexpr std::size_t points = 100;
   for (std::size_t k = 0; k <= points; ++k) {

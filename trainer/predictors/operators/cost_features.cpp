@@ -75,8 +75,6 @@ std::optional<std::size_t> counts_as(const FeatureMap& map, std::size_t group, U
 
 /// Raw features of operators, without the base. Unmeasured operators of their own type count as their group's stand-in.
 Eigen::VectorXd raw_of(const FeatureMap& map, const std::vector<nasbench::OperatorSpecification>& operators) {
-  nasbench::OperatorSpecification moves;  // a norm that was not measured counts as what moves its numbers
-  moves.kind = nasbench::OperatorKind::opaque;
   Eigen::VectorXd raw = raw_features(operators);
   raw[0] = 0;
   for (const nasbench::OperatorSpecification& operation : operators) {
@@ -85,7 +83,7 @@ Eigen::VectorXd raw_of(const FeatureMap& map, const std::vector<nasbench::Operat
     const std::size_t group = operator_group_index(operation);
     const Eigen::VectorXd own = raw_features({operation}).segment(count_of(group), measures_of_group);
     raw.segment(count_of(group), measures_of_group) -= own;
-    const std::optional<std::size_t> other = stand_in_for(map, is_norm ? operator_group_index(moves) : group);
+    const std::optional<std::size_t> other = stand_in_for(map, is_norm ? opaque_group_index() : group);
     if (other) raw.segment(count_of(*other), measures_of_group) += own;
   }
   return raw;

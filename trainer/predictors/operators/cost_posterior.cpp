@@ -8,6 +8,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers_below.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/predictors/operators/kind_solver.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/posterior/latency_solver.h"
@@ -79,7 +80,7 @@ double weight_of(const DeviceKind& kind, const std::vector<DeviceKind>& kinds, c
   const auto is_said = [&](const DeviceKind& one) { return one.name == said.name; };
   const bool all = &kind == &kinds.front() || said.name.empty(),
              known = std::any_of(kinds.begin(), kinds.end(), is_said);
-  const bool holds_it = known ? is_said(kind) : kind.name == other_runtimes;  // a runtime of few devices is no kind
+  const bool holds_it = known ? is_said(kind) : kind.name == kind_of_other_runtimes;  // few devices are no kind
   return all || holds_it ? 1 : options.other_runtimes;
 }
 
@@ -251,17 +252,10 @@ void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypo
   posterior.anchor_weights = posterior.anchor_weights(kept).eval();
 }
 
-/// Numbers of the measurements, from fast to slow: what is taken of them then depends on no order.
-std::vector<Index> by_latency(const AdaptationFeatures& set) {
-  std::vector<Index> order = numbers_below<Index>(set.features.rows());
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return set.latency_ms[a] < set.latency_ms[b]; });
-  return order;
-}
-
 /// These measurements of a set.
-AdaptationFeatures part_of(const AdaptationFeatures& set, const std::vector<Index>& rows) {
+AdaptationFeatures part_of(const AdaptationFeatures& set, const std::vector<std::size_t>& rows) {
   AdaptationFeatures part{set.features(rows, Eigen::all), {}, set.whole_milliseconds, set.said, set.entries};
-  for (const Index row : rows) part.latency_ms.push_back(set.latency_ms[row]);
+  for (const std::size_t row : rows) part.latency_ms.push_back(set.latency_ms[row]);
   return part;
 }
 
@@ -353,22 +347,20 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   require_latencies(set.features.rows(), set.latency_ms, "network");
   AdaptationFeatures considered = set;
   if (set.entries.empty() && set.latency_ms.size() > most_screened) {
-    const CostPosterior screened = adapt(library, part_of(set, evenly_spaced(by_latency(set), most_screened)), options);
-    considered.entries = entries_of(screened, library);
+    const AdaptationFeatures some = part_of(set, evenly_spaced(fastest_first(set.latency_ms), most_screened));
+    considered.entries = entries_of(adapt(library, some, options), library);
   }
   if (considered.entries.empty()) considered.entries = numbers_below(library.devices());
   return adapt_to_entries(library, considered, options);
 }
 
 LogLatency errors_left_out(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
-  constexpr std::size_t most = 10;
-  const std::vector<Index> asked = evenly_spaced(by_latency(set), most),
-                           all = numbers_below<Index>(set.features.rows());
+  const std::vector<std::size_t> asked = evenly_spaced(fastest_first(set.latency_ms), 10);
   LogLatency errors;
   errors.mean = errors.deviation = Eigen::VectorXd::Zero(asked.size());
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    std::vector<Index> rest = all;
-    rest.erase(rest.begin() + asked[i]);
+    std::vector<std::size_t> rest = numbers_below(set.latency_ms.size());
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(asked[i]));
     const CostPosterior posterior = adapt(library, part_of(set, rest), options);
     const LogLatency expected = predict(posterior, table_of(set.features.row(asked[i])));
     errors.mean[i] = expected.mean[0] - std::log(set.latency_ms[asked[i]]);

@@ -312,7 +312,7 @@ std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const Feature
     for (const std::vector<std::size_t>& cluster : clusters_of(own, kinds.front(), options)) learn(name, cluster);
   }
   std::sort(others.begin(), others.end());
-  if (others.size() >= options.fewest && others.size() < devices) learn(std::string(other_runtimes), others);
+  if (others.size() >= options.fewest && others.size() < devices) learn(std::string(kind_of_other_runtimes), others);
   return kinds;
 }
 

@@ -35,7 +35,7 @@ struct KindMember {
 };
 
 /// What the kind of those is called whose runtime has too few members.
-constexpr std::string_view other_runtimes = "other runtimes";
+constexpr std::string_view kind_of_other_runtimes = "other runtimes";
 
 /// A kind of device-runtimes, before anything of a new one is measured.
 struct DeviceKind {

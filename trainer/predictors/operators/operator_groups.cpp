@@ -116,6 +116,7 @@ double bytes_as_floats(const OperatorSpecification& specification) {
   return bytes < of_float && specification.type != nasbench::ElementType::boolean ? of_float / bytes : 1;
 }
 const std::vector<std::size_t>& stand_in_groups(std::size_t group) { return groups.at(group).stand_ins; }
+std::size_t opaque_group_index() { return opaque; }
 const std::string& operator_group_name(std::size_t group) { return groups.at(group).name; }
 std::size_t operator_group_index(const OperatorSpecification& specification) {
   switch (specification.kind) {

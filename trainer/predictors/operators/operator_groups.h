@@ -16,6 +16,8 @@ constexpr std::size_t operator_group_count() { return 16; }
 extern const std::string of_8_bits;
 /// The group that an operator belongs to; operator_group_count() for one that moves no number.
 std::size_t operator_group_index(const nasbench::OperatorSpecification& specification);
+/// The group of operators of no kind of ours without arithmetic, whose stand-ins move numbers.
+std::size_t opaque_group_index();
 /// The name of a group; empty for operator_group_count().
 const std::string& operator_group_name(std::size_t group);
 /// Stands among a map's names where it tells functions and computed norms apart, as earlier versions' do not.

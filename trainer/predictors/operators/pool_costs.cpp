@@ -93,13 +93,13 @@ void drop_unlisted(const FeatureMap& map, CostLibrary& library) {
     const std::string group = name.substr(0, name.find('.'));
     return group == "activation" || group == "elementwise" || group == "normalisation";
   };
-  const auto is_not_named = [&](const std::string& name) {  // norms that are computed cost something everywhere
+  const auto is_taken_out = [&](const std::string& name) {  // norms that are computed cost something everywhere
     return is_listed_apart(name) || begins_with(name, "activation: ");
   };
   for (std::size_t d = 0; d < library.unmeasured.size(); ++d) {
     auto& groups = library.unmeasured[d];
     if (std::count_if(groups.begin(), groups.end(), is_listed_apart) < 3) continue;
-    groups.erase(std::remove_if(groups.begin(), groups.end(), is_not_named), groups.end());
+    groups.erase(std::remove_if(groups.begin(), groups.end(), is_taken_out), groups.end());
     for (std::size_t f = 0; f < map.raw.size(); ++f) {
       if (!is_listed_apart(map.name(f))) continue;
       const auto device = static_cast<Eigen::Index>(d), feature = static_cast<Eigen::Index>(f);

@@ -107,16 +107,14 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const datasets::
 IntervalCalibration calibration_of_many(const StructuredLibrary& library, const AdaptationSet& set,
                                         const StructuredPosteriorOptions& options, const DescribedDevice* described) {
   constexpr std::size_t many = 20, parts = 5, enough = 60;
-  const AdaptationSet connected = trainer::part_of(set, connected_of(set.architectures, library.model->space()));
+  AdaptationSet connected = trainer::part_of(set, connected_of(set.architectures, library.model->space()));
+  connected = trainer::part_of(connected, fastest_first(connected.latency_ms));  // files' order says nothing
   const std::size_t count = connected.architectures.size();
   if (count < many) return library.calibration;
-  std::vector<std::size_t> order = numbers_below(count);  // by latency: files' order says nothing
-  std::stable_sort(order.begin(), order.end(),
-                   [&](auto a, auto b) { return connected.latency_ms[a] < connected.latency_ms[b]; });
   std::vector<double> errors;
   for (std::size_t part = 0; part < parts && errors.size() < enough; ++part) {
     std::vector<std::size_t> rest, left_out;
-    for (std::size_t i = 0; i < count; ++i) (i % parts == part ? left_out : rest).push_back(order[i]);
+    for (std::size_t i = 0; i < count; ++i) (i % parts == part ? left_out : rest).push_back(i);
     const StructuredPosterior posterior = adapt(library, trainer::part_of(connected, rest), options, described);
     const AdaptationSet asked = trainer::part_of(connected, left_out);
     std::vector<LeftOutError> found;
