@@ -14,7 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-/// The value below which less than a quarter lies.
 double lower_quartile(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[(values.size() - 1) / 4];

@@ -29,7 +29,6 @@ constexpr std::pair<const char*, double FreshStart::*> times[] = {{"cold_ms", &F
                                                                   {"first_ms", &FreshStart::first_ms},
                                                                   {"warm_ms", &FreshStart::warm_ms}};
 
-/// The last line that says something.
 std::string_view last_line(std::string_view text) {
   text = text.substr(0, text.find_last_not_of("\r\n") + 1);
   return text.substr(text.rfind('\n') + 1);

@@ -95,7 +95,6 @@ void require_alike(const Fleet& fleet, Quantity quantity) {
                    "their power modes and clocks, or adapt to each of them by itself");
 }
 
-/// The median of a network's rounds on each board.
 FleetNetwork by_board(const FleetNetwork& by_source, const Boards& boards) {
   FleetNetwork result;
   for (std::size_t board = 0; board < boards.names.size(); ++board) {
@@ -168,7 +167,6 @@ double typical_disagreement(const std::vector<RepeatedNetwork>& repeated) {
   return all.empty() ? 0 : median(all);
 }
 
-/// What is the joined sources' beside latencies.
 void add_rest(JoinedSources& joined, const Boards& boards, const std::vector<std::filesystem::path>& paths) {
   std::size_t left_out = 0;
   bool whole = false;
@@ -177,7 +175,13 @@ void add_rest(JoinedSources& joined, const Boards& boards, const std::vector<std
     left_out += source.left_out();
     whole = whole || source.whole_milliseconds;
     if (source.descriptor.has_latencies()) joined.measured.descriptor = source.descriptor;
+    const double clock_before = joined.measured.kit ? joined.measured.kit->clock_level : 0;
     if (source.kit) joined.measured.kit = source.kit;
+    const double clock = source.kit ? source.kit->clock_level : 0;
+    if (!boards.are_fleet && clock_before > 0 && clock > 0 && std::abs(std::log(clock / clock_before)) > 0.1)
+      joined.measured.doubts.push_back(paths[s].string() + ": its networks ran at a clock of " + decimals(clock, 0) +
+                                       ", those of the kit before it at " + decimals(clock_before, 0) +
+                                       "; measure both at one");
     require_same_settings(joined, paths[s].string(), source.conditions);
     add_conditions(joined.measured.conditions, source.conditions);
     const double level = boards.are_fleet ? joined.levels.boards[boards.of_source[s]].level : 0;

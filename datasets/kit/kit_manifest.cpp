@@ -81,7 +81,6 @@ ChainNetwork read_chain(const JsonReader& reader, const NetworkSpace& space) {
   return network;
 }
 
-/// As in converted.tsv.
 std::string read_converted(const JsonReader& model) {
   const std::optional<JsonReader> converted = model.object("converted");
   if (!converted) return {};

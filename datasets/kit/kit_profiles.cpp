@@ -63,9 +63,15 @@ NetworkProfile read_profile(const fs::path& model, const fs::path& profile, cons
   return {profile.string(), latency_ms, std::move(rows), std::move(matched), {known, product_share, sum}};
 }
 
-/// Why a profile is not used beside the others; nothing where it agrees with them, or where they are fewer than three,
-/// of which none can be told from the others. Where latencies differ more, so does a runtime's share of them.
+/// Why a profile is not used; nothing where its layers may add up to its latency and it agrees with the others, or
+/// these are fewer than three, of which none can be told from the others. Where latencies differ more, so does a
+/// runtime's share of them.
 std::optional<std::string> contradiction(const std::vector<NetworkProfile>& all, const NetworkProfile& one) {
+  constexpr double farthest = 100;
+  const double sum = one.shares.back();
+  if (sum > farthest || sum < 1 / farthest)
+    return one.file + ": its layers add up to " + significant_digits(sum, 3) +
+           " times its network's measured latency; is one of them in another unit?";
   constexpr double least = 1e-3, deviations = 4 / 0.6745;  // of a normal error, of which the median is known
   std::vector<double> latencies;
   for (const NetworkProfile& profile : all) latencies.push_back(std::log(profile.latency_ms));

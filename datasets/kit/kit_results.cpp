@@ -13,7 +13,6 @@
 namespace tenshot::datasets {
 namespace {
 
-/// Reads the results of one kit, model by model.
 class Reader {
  public:
   Reader(const std::filesystem::path& folder, Quantity quantity) : results_folder_(folder / "results") {
@@ -63,7 +62,6 @@ class Reader {
     results_.findings.push_back({problem, std::move(message)});
   }
 
-  /// A model whose measurement is not used.
   std::nullopt_t leave_out(KitProblem problem, const KitModel& model, const std::string& detail) {
     find(problem, &model, detail, true);
     return std::nullopt;
@@ -80,7 +78,17 @@ class Reader {
       if (!model.is_architecture()) continue;
       clocks.push_back(clocks_of(read_notes(results_folder_ / model.id / "meta.txt")));
     }
-    clock_level_ = clock_level(clocks);
+    results_.clock_level = clock_level(clocks).value_or(0);
+    clocks.erase(std::remove_if(clocks.begin(), clocks.end(), [](const auto& c) { return !c.before || !c.fixed; }),
+                 clocks.end());
+    if (results_.clock_level > 0 || clocks.size() < 2) return;
+    const auto [least, most] = std::minmax_element(clocks.begin(), clocks.end(),
+                                                   [](const auto& a, const auto& b) { return *a.before < *b.before; });
+    find(KitProblem::clocks_moved, nullptr,
+         "from " + std::to_string(*least->before) + " to " + std::to_string(*most->before) +
+             ", and none is that of most: what was measured at one clock tells little of another; fix them and measure "
+             "again",
+         false);
   }
 
   std::optional<descriptor::Timing> read_model(const KitModel& model) {
@@ -99,9 +107,9 @@ class Reader {
                        "the results are of a model with hash '" + excerpt(note(meta, "sha256"), 12) + "…'");
     }
     const NotedClocks clocks = clocks_of(meta);
-    if (clock_level_ && !is_at_level(clocks, *clock_level_)) {
+    if (results_.clock_level > 0 && !is_at_level(clocks, results_.clock_level)) {
       return leave_out(KitProblem::other_clock, model,
-                       in_words(clocks, *clock_level_) + "; run measure.sh again to measure it anew");
+                       in_words(clocks, results_.clock_level) + "; run measure.sh again to measure it anew");
     }
     descriptor::Timing timing;
     try {
@@ -114,7 +122,6 @@ class Reader {
     return timing;
   }
 
-  /// What measure.sh noted of an architecture beside its times.
   void read_noted(const KitModel& model) {
     const KitNotes meta = read_notes(results_folder_ / model.id / "meta.txt");
     const std::string key = column(results_.quantity), text = note(meta, key);
@@ -123,6 +130,8 @@ class Reader {
       results_.latencies.push_back({model.architecture, entry.latency_ms});
     } else if (*entry.problem == Problem::missing) {
       std::string why = note(results_.quantities, std::string(name(results_.quantity)) + "_missing");
+      if (why.empty() && note(meta, std::string(name(results_.quantity))) == "failed")
+        why = "its reading failed; remove results/" + model.id + " and run measure.sh again";
       if (why.empty() && results_.quantity == Quantity::cold) why = "run measure.sh --cold 5 on the device";
       leave_out(KitProblem::not_measured, model, key + (why.empty() ? "" : " (" + why + ")"));
     } else {
@@ -210,7 +219,6 @@ class Reader {
 
   std::filesystem::path results_folder_;
   KitResults results_;
-  std::optional<double> clock_level_;
   std::size_t planned_operators_ = 0, planned_chains_ = 0;
   std::vector<double> times_;  ///< of the model that was read last
   std::vector<OperatorProfile> operators_;

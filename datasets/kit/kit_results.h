@@ -54,6 +54,7 @@ struct KitResults {
   std::size_t aggregated = 0;  ///< of them, those whose one time is an average or a median that a tool printed
   /// How many of them had a clock, or a level of the sentinel, that moved. A clock that follows the load tells nothing.
   std::size_t unsettled = 0;
+  double clock_level = 0;  ///< of most of them, in the unit of their notes (board_results.h); 0: there is none
 };
 
 /// Reads `folder`, which need not be complete. Whatever cannot be used becomes a finding. Of another quantity than

@@ -21,8 +21,9 @@ void require_same_space(const NetworkSpace& found, const NetworkSpace& expected,
                    (one_name ? "another space of that name" : std::string(expected.name())));
 }
 
-void set_rows(MeasuredSource& source, const std::vector<Measurement>& rows) {
-  for (const Measurement& row : rows) {
+void set_rows(MeasuredSource& source, std::vector<Measurement> rows) {
+  source.rows = std::move(rows);
+  for (const Measurement& row : source.rows) {
     source.architectures.push_back(row.architecture);
     source.latency_ms.push_back(row.latency_ms);
   }
@@ -66,11 +67,12 @@ MeasuredSource read_device_folder(const fs::path& path, const NetworkSpace& spac
   require_same_space(*found.space, space, path, "device");
   if (found.device.latencies.empty()) throw_nothing_usable(path.string(), "measurement", found.findings, space);
   MeasuredSource source;
-  set_rows(source, found.device.latencies);
+  set_rows(source, std::move(found.device.latencies));
   source.descriptor = std::move(found.device.descriptor);
   source.operator_latencies = std::move(found.device.operator_latencies);
   source.board = board_of(found.device);
   source.conditions = conditions_of(found.device);
+  source.device = std::move(found.device);
   source.findings = std::move(found.findings);
   return source;
 }
@@ -82,7 +84,7 @@ MeasuredSource read_csv(const fs::path& path, const NetworkSpace& space, Quantit
   Measurements read = parse_measurements(text, file, space, quantity);
   if (read.rows.empty()) throw_nothing_usable(path.string(), "measurement", read.findings, space);
   MeasuredSource source;
-  set_rows(source, read.rows);
+  set_rows(source, std::move(read.rows));
   source.findings = std::move(read.findings);
   return source;
 }
@@ -96,7 +98,6 @@ bool is_cell(const std::string& text) {
   }
 }
 
-/// Null where nothing tells.
 const nasbench::NetworkSpace* space_of_measurements(const fs::path& path) {
   if (path == "-") return nullptr;
   if (is_kit(path)) return read_kit_manifest(path).space;

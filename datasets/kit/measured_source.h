@@ -19,7 +19,9 @@ namespace tenshot::datasets {
 /// Measurements of one device-runtime, wherever a user keeps them.
 struct MeasuredSource {
   std::vector<nasbench::Architecture> architectures;
-  std::vector<double> latency_ms;  ///< of each, or another quantity in its unit
+  std::vector<double> latency_ms;       ///< of each, or another quantity in its unit
+  std::vector<Measurement> rows;        ///< the same with deviations and runs; empty of joined sources
+  std::optional<DeviceRuntime> device;  ///< of a device-runtime's folder: what it says beside its measurements
   bool whole_milliseconds = false;
   HardwareDescriptor descriptor;  ///< "none" for a CSV
   /// What operators take inside the networks: a kit's profiles say it, or a device-runtime's operators.csv.

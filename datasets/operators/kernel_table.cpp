@@ -28,13 +28,11 @@ constexpr long long largest = std::numeric_limits<int>::max();
 
 std::string text_of(const Extent& extent) { return std::to_string(extent.height) + "x" + std::to_string(extent.width); }
 
-/// Without what would break a row.
 std::string plain(std::string text) {
   for (char& c : text) c = std::string_view(",\"\n\r").find(c) == std::string_view::npos ? c : ' ';
   return text;
 }
 
-/// One row of the file.
 class Reader {
  public:
   explicit Reader(CsvReader& csv) : csv_(csv) {}
@@ -43,8 +41,9 @@ class Reader {
     KernelRow row;
     row.kernel = field("kernel", true);
     nasbench::OperatorSpecification& op = row.leading;
+    const std::string_view operation = field("operation", true);
     try {
-      op.kind = nasbench::operator_kind(field("operation", true));
+      op.kind = nasbench::operator_kind(operation);
     } catch (const InputError& error) {
       fail("operation", error.what());
     }

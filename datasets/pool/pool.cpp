@@ -65,7 +65,6 @@ void write_operators_of(const fs::path& file, const std::vector<OperatorLatency>
   write_file_atomically(file, kernel_table(rows));
 }
 
-/// The device of a device file, with what stands beside it.
 DeviceOfSpace with_measurements(DeviceFile contents, const fs::path& file, std::optional<Quantity> quantity) {
   DeviceRuntime& device = contents.device;
   if (quantity) device.quantity = *quantity;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "datasets/operators/kernel_table.h"
 #include "datasets/pool/device_file.h"
 #include "datasets/tables/csv.h"
 #include "datasets/tables/space_files.h"
@@ -17,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Looks at one device after the other and collects what is wrong.
 class Validation {
  public:
   ValidationReport run(const fs::path& folder) {
@@ -64,6 +64,7 @@ class Validation {
     if (device.descriptor.has_in_network()) check_in_network(device, space);
     // On their own, so that a device file's faults and theirs are both found.
     keep_errors([&] { check_latencies(folder, contents); });
+    if (is_there(folder / "operators.csv")) keep_errors([&] { read_kernel_table(folder / "operators.csv"); });
   }
 
   /// Misspelt keys: reading ignores them, so that what they should have said would be lost without a word.
@@ -176,7 +177,7 @@ std::string to_text(const ValidationReport& report) {
   std::string remarks;
   for (const std::string& remark : report.remarks) remarks += "  note: " + remark + "\n";
   if (report.sound()) return text + "nothing wrong\n" + remarks;
-  text += counted(report.problems.size(), "problem") + "\n";
+  text += counted(report.problems.size() + report.findings.total(), "problem") + "\n";
   for (const std::string& problem : report.problems) text += "  " + problem + "\n";
   return text + remarks + to_text(report.findings, Findings::kept);
 }

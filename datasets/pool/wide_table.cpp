@@ -18,7 +18,6 @@ constexpr std::string_view expected_columns = "architecture[,index] and one colu
 
 using DeviceColumn = WideTableScan::DeviceColumn;
 
-/// Where messages about the header point.
 std::string header_place(const CsvReader& csv) { return csv.file() + ":" + std::to_string(csv.header_line()) + ": "; }
 
 /// Whether the column stands beside the measurements of a device-runtime, or says something else of a network.
@@ -31,7 +30,6 @@ bool is_beside_measurements(const std::string& column) {
          std::any_of(ends.begin(), ends.end(), [&](const char* end) { return ends_with(column, end); });
 }
 
-/// Every column that is a device's, in the file's order.
 std::vector<DeviceColumn> device_columns(const CsvReader& csv, const NetworkSpace& space) {
   std::vector<DeviceColumn> columns;
   std::unordered_set<std::string_view> names;
@@ -40,8 +38,9 @@ std::vector<DeviceColumn> device_columns(const CsvReader& csv, const NetworkSpac
     // Tables written by pandas have an unnamed column of row numbers.
     if (column.empty() || is_beside_measurements(lower_case(column))) continue;
     if (column == "network" && &space == &nasbench::networks()) continue;
-    if (column == "device") {
-      throw InputError(header_place(csv) + "'device': expected a column for each device (in pandas: DataFrame.pivot)");
+    if (lower_case(column) == "device" || lower_case(column) == "device_id") {
+      throw InputError(header_place(csv) + "'" + column +
+                       "': expected a column for each device (in pandas: DataFrame.pivot)");
     }
     if (!names.insert(column).second) {
       throw InputError(header_place(csv) + "the header has column '" + excerpt(column) + "' twice; rename one");
@@ -87,12 +86,16 @@ void require_unit(const std::string& place, const std::string& column, const Wid
                      std::string(title(options.quantity)) + "; say --quantity " + std::string(name(quantity)) +
                      ", or name the columns to read");
   }
-  if (options.unit_ms != 1 || !says_another_unit(column)) return;
-  throw InputError(place + "seems to be in another unit than " + std::string(unit(options.quantity)) +
-                   "; say --unit us or s of times, or rename it");
+  const std::string name = lower_case(column), read(options.unit_ms == 1  ? unit(options.quantity)
+                                                    : options.unit_ms < 1 ? "us"
+                                                                          : "s");
+  const bool is_other = options.unit_ms == 1 ? says_another_unit(name)
+                                             : ends_with(name, "_ms") || ends_with(name, read == "us" ? "_s" : "_us");
+  if (!is_other) return;
+  throw InputError(place + "seems to be in another unit than " + read +
+                   "; say --unit us or s of times, by --devices for columns of one unit, or rename it");
 }
 
-/// The devices to read: those asked for, else every one of the table.
 std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const std::vector<DeviceColumn>& all,
                                          const WideTableOptions& options) {
   std::vector<DeviceColumn> columns = options.devices.empty() ? all : columns_asked_for(csv, all, options.devices);
@@ -106,7 +109,6 @@ std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const std::vector
   return columns;
 }
 
-/// Which rows of a table to read.
 class RowSelection {
  public:
   RowSelection(const CsvReader& csv, const std::optional<RowRange>& range) : csv_(csv), range_(range) {
@@ -135,7 +137,6 @@ class RowSelection {
     return taken;
   }
 
-  /// Throws InputError when rows were asked for and there was none of them.
   void require_any() const {
     if (!range_ || any_taken_) return;
     throw InputError(csv_.file() + ": no row from " + std::to_string(range_->begin) + " up to " +
@@ -177,12 +178,13 @@ RowRange parse_row_range(std::string_view text) {
 
 WideTableScan::WideTableScan(CsvReader& csv, const NetworkSpace& space, const WideTableOptions& options)
     : csv_(csv), rows_(options.rows), unit_ms_(options.unit_ms), architectures_(csv, space, expected_columns) {
-  const std::vector<DeviceColumn> all = device_columns(csv, space);
   require_no_swap(csv, {column("lower", options.quantity)}, "table of devices, but predictions");
-  columns_ = chosen_columns(csv, all, options);
+  columns_ = chosen_columns(csv, device_columns(csv, space), options);
   for (const auto& [device, latencies] : options.operator_latencies) {
-    if (std::any_of(all.begin(), all.end(), [&, id = &device](const DeviceColumn& c) { return c.id == *id; })) continue;
-    throw InputError(header_place(csv) + "operators are said to be of '" + excerpt(device) + "'; " + devices_text(all));
+    if (std::any_of(columns_.begin(), columns_.end(), [&, id = &device](const auto& c) { return c.id == *id; }))
+      continue;
+    throw InputError(header_place(csv) + "operators are said to be of '" + excerpt(device) +
+                     "', which is not imported; " + devices_text(columns_));
   }
 }
 
@@ -197,7 +199,10 @@ void WideTableScan::run(Findings& findings, const RowSink& take) {
       const std::optional<double> latency_ms = read_latency(csv_, columns_[d].position, findings, unit_ms_);
       latencies_ms[d] = latency_ms.value_or(std::numeric_limits<double>::quiet_NaN());
     }
-    take(*architecture, latencies_ms);
+    if (std::all_of(latencies_ms.begin(), latencies_ms.end(), [](double ms) { return std::isnan(ms); }))
+      architectures_.forget(*architecture);
+    else
+      take(*architecture, latencies_ms);
   }
   selection.require_any();
 }

@@ -112,7 +112,6 @@ void ColumnSpool::append(const std::vector<double>& row) {
   if (buffer_.size() == rows_of_block_ * columns_) write_block();
 }
 
-/// The block's columns, one after the other.
 void ColumnSpool::write_block() {
   if (file_ == nullptr) file_.reset(open_nameless(folder_));
   if (file_ == nullptr) fail(folder_, "cannot make");

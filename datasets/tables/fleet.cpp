@@ -10,7 +10,6 @@
 namespace tenshot::datasets {
 namespace {
 
-/// Which boards the largest group has that networks link.
 std::vector<bool> largest_group(std::size_t boards, const std::vector<FleetNetwork>& networks) {
   std::vector<std::size_t> group = numbers_below(boards);
   for (const FleetNetwork& network : networks) {
@@ -27,7 +26,6 @@ std::vector<bool> largest_group(std::size_t boards, const std::vector<FleetNetwo
   return linked;
 }
 
-/// One round of the fit.
 void fit_levels(Fleet& fleet, const std::vector<FleetNetwork>& networks) {
   std::vector<std::vector<double>> differences(fleet.boards.size());
   for (const FleetNetwork& network : networks) {

@@ -38,7 +38,6 @@ bool is_missing(std::string_view text) {
   return std::find(words.begin(), words.end(), lower_case(std::string(text))) != words.end();
 }
 
-/// The position of a column that need not be there.
 std::optional<std::size_t> optional_column(const CsvReader& csv, const std::string& name, Quantity quantity) {
   if (!csv.find(name)) return std::nullopt;
   return csv.require(name, expected_columns(quantity));
@@ -54,7 +53,6 @@ double read_optional_ms(const CsvReader& csv, const std::optional<std::size_t>& 
   return none;
 }
 
-/// 0 where the column is not there or has no usable number.
 std::int64_t read_runs(const CsvReader& csv, const std::optional<std::size_t>& column, Findings& findings) {
   if (!column || is_missing(trimmed(csv.fields()[*column]))) return 0;
   const std::optional<long long> runs = parse_integer(csv.fields()[*column]);

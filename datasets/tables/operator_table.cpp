@@ -33,14 +33,12 @@ struct Columns {
                              filters = csv.find("filters"), groups = csv.find("groups");
 };
 
-/// One row of the table.
 class Row {
  public:
   explicit Row(const Columns& columns) : csv_(columns.csv), columns_(columns) {}
 
   std::string_view text(std::size_t column) const { return trimmed(csv_.fields()[column]); }
 
-  /// The number in a field, or nothing where it is empty.
   std::optional<int> number(std::optional<std::size_t> column, long long least, long long most) const {
     if (!column || text(*column).empty()) return std::nullopt;
     const std::optional<long long> value = parse_integer(text(*column));
@@ -196,7 +194,6 @@ std::optional<std::int64_t> unpadded_size(const OperatorSpecification& op, const
 
 using OperatorSink = std::function<void(const std::string& network, OperatorSpecification operation, const Row& row)>;
 
-/// Hands every row of the table to `take`, in order.
 void read_operator_rows(CsvReader& csv, const OperatorSink& take) {
   const Columns columns{csv};
   const Row row(columns);

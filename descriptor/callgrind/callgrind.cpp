@@ -110,7 +110,6 @@ void count_in_child(const CallgrindOptions& options, const WorkingFolder& folder
       {command_of(options, valgrind, folder), folder.output, options.time_limit_s, simulated_environment(), go_on});
 }
 
-/// The counters in the order of `events`, of one run.
 std::vector<double> counters_of(const CallgrindDump& dump, int runs, const std::string& file) {
   const auto of = [&](const char* event) {
     const auto found = dump.counts.find(event);

@@ -24,7 +24,6 @@ constexpr std::pair<const char*, double KernelStages::*> kernel_times[] = {
     {"create_again_ms", &KernelStages::create_again_ms}, {"first_ms", &KernelStages::first_ms},
     {"execute_ms", &KernelStages::execute_ms},           {"once_ms", &KernelStages::once_ms}};
 
-/// A time, in milliseconds: 0 or more.
 double milliseconds(const JsonReader& reader, const char* key) {
   return reader.non_negative_of(reader.require(key, "milliseconds"), reader.full(key));
 }

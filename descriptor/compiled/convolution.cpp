@@ -51,7 +51,6 @@ class Pieces {
     return zeros_bytes() + pointer_bytes() + copied_ * static_cast<std::size_t>(of_pixel() * depth()) * sizeof(float);
   }
 
-  /// Prepares `scratch` for the calls of `find`.
   void clear(char* scratch) const { std::memset(scratch, 0, zeros_bytes()); }
 
   /// Pointers to the pieces of the pixels of a chunk.
@@ -79,7 +78,6 @@ class Pieces {
   std::size_t begin(std::size_t chunk) const { return chunk == 0 ? 0 : chunk_ends_[chunk - 1]; }
   bool is_copied(const Segment& segment) const { return joins_ && segment.columns < window_.kernel.width; }
 
-  /// Returns where the next copies go.
   float* join(const Segment& segment, const float* input, std::ptrdiff_t corner, const float** target,
               float* copies) const {
     for (int i = segment.first_row; i < segment.first_row + segment.rows; ++i) {

@@ -25,7 +25,6 @@ void require_usable(std::size_t operators, const PerfCountOptions& options) {
   }
 }
 
-/// What all passes find, event by event in the asked order.
 struct Findings {
   std::vector<std::vector<double>> per_run;  // [operator][event]
   std::set<std::size_t> scaled, missing;

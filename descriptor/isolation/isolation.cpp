@@ -30,7 +30,6 @@ Source consume(NetworkBuilder& builder, const Source& input) {
   return builder.convolution("consuming", input, surrounding_channels, {nasbench::same_window(3), 1, true});
 }
 
-/// The nodes of `kernel` behind `input`.
 Source put_in(NetworkBuilder& builder, const Network& kernel, const Source& input) {
   std::vector<Source> places;
   for (nasbench::NetworkNode node : kernel.nodes) {

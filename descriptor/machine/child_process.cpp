@@ -25,7 +25,6 @@ namespace {
 
 constexpr int cannot_execute = 127;  // as shells say it
 
-/// The last lines that say something, as one line.
 std::string last_lines(const std::filesystem::path& path) {
   constexpr std::size_t most_lines = 3;
   std::ifstream file(path);
@@ -97,7 +96,6 @@ class Running {
     const pid_t result = waitpid(pid_, &status_, WNOHANG);
     return ended_ = result == pid_ || (result < 0 && errno == ECHILD);
   }
-  /// "" after success.
   std::string failure() const {
     if (WIFSIGNALED(status_)) return std::string("was killed by a signal (") + strsignal(WTERMSIG(status_)) + ")";
     if (WEXITSTATUS(status_) == cannot_execute) return "cannot be executed";

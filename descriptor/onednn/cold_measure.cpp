@@ -240,7 +240,6 @@ class Measurement {
     }
   }
 
-  /// Reading a plan of this network and making ready for it.
   void measure_start() {
     ColdPlan plan;
     plan.machine = stages_.machine;

@@ -74,7 +74,6 @@ class Handover {
   }
 
   bool has_failed() const { return failed_; }
-  /// Whether `take` would not wait for layer i.
   bool is_ready(std::size_t i) const { return layers_.find(i) != nullptr || failed_; }
 
   /// Waits until layer i is there. Looks for a little while before it sleeps: waking up costs more than a small layer.
@@ -149,10 +148,8 @@ class Run {
     });
   }
 
-  /// What is not prepared by now is left.
   void stop_switching() { switches_ = false; }
 
-  /// Prepares the layers of a core, in order.
   void prepare(int core) {
     omp_set_num_threads(1);  // of this thread: oneDNN's own parallelism would take the other core
     try {

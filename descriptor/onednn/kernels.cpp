@@ -59,7 +59,6 @@ std::vector<EltwiseStep> eltwise_steps(const ColdActivation& activation) {
   throw InputError("the cold engine does not know the activation '" + name + "'");
 }
 
-/// With these steps after the primitive.
 dnnl::primitive_attr attributes_of(const std::vector<EltwiseStep>& steps) {
   dnnl::post_ops after;
   for (const EltwiseStep& step : steps) after.append_eltwise(1.0F, step.algorithm, step.alpha, step.beta);
@@ -182,7 +181,6 @@ std::vector<LayerKernel> linear_kernels(const ColdNetwork& network, const ColdLa
   return kernels;
 }
 
-/// A layer without weights on its way to its primitive.
 struct Making {
   const ColdNetwork& network;
   const ColdLayer& layer;
@@ -267,7 +265,6 @@ void make_reshape(Making& m) {
   m.set(dnnl::reorder::primitive_desc(m.engine, m.in(), m.engine, m.out()));
 }
 
-/// The one kernel of a layer without weights.
 LayerKernel plain_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine) {
   Making m{network, layer, engine, {}};
   for (const int input : layer.inputs) m.kernel.inputs.push_back({DNNL_ARG_SRC, input, canonical(m.shape(input))});

@@ -22,7 +22,6 @@ namespace {
 
 constexpr std::size_t huge_page = 2U << 20;
 
-/// A primitive of oneDNN, with the reorders around it.
 class Primitive {
  public:
   Primitive(LayerKernel kernel, const dnnl::engine& engine, bool cached)

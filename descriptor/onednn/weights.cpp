@@ -34,7 +34,6 @@ std::optional<WeightFile> opened(const std::filesystem::path& path, const std::s
 
 std::size_t record_count(const ColdPlan& plan) { return plan.layers.size() + plan.switches.size(); }
 
-/// Whether the file is there, of this plan, and whole.
 bool is_intact(const std::filesystem::path& path, const ColdPlan& plan) {
   const std::optional<WeightFile> file = opened(path, weights_key(plan), record_count(plan));
   if (!file) return false;

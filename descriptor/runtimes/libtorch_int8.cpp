@@ -30,14 +30,12 @@ Quantisation quantisation_of(double least, double most) {
   return {scale, static_cast<std::int64_t>(std::clamp(std::round(-least / scale), 0.0, largest_byte))};
 }
 
-/// Weights to signed bytes, symmetric.
 at::Tensor quantised_weight(const at::Tensor& weight) {
   constexpr double largest_byte = 127, smallest_scale = 1e-8;
   const double scale = std::max(weight.abs().max().item<double>() / largest_byte, smallest_scale);
   return at::quantize_per_tensor(weight, scale, 0, at::kQInt8);
 }
 
-/// The bias of a convolution or linear layer, zeros where it has none.
 at::Tensor bias_of(const RunnableNode& node) {
   return node.tensors.bias.defined() ? node.tensors.bias : at::zeros({node.tensors.weight.size(0)});
 }

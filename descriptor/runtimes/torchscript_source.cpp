@@ -87,7 +87,6 @@ class NodeExpression {
   std::string own(const char* name) const { return std::string("self.") + name + "_" + std::to_string(index_); }
   std::string bias() const { return s_.bias ? own("bias") : "None"; }
 
-  /// The inputs, and the constant where there is one.
   std::vector<std::string> operands() const {
     std::vector<std::string> result = inputs_;
     if (result.size() > 1) return result;

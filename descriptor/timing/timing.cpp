@@ -124,7 +124,6 @@ class Turn {
     return progress;
   }
 
-  /// The median of a few runs of the sentinel.
   double look() {
     constexpr int runs = 5;
     const Clock::time_point start = Clock::now();

@@ -10,16 +10,11 @@
 namespace tenshot::nasbench::ncnn {
 namespace {
 
-/// The shape in which `shape` broadcasts over `other`: a blob of one dimension stands for the channels of a larger one.
-Shape aligned(const Shape& shape, const Shape& other) {
-  if (shape.size() == 2 && other.size() > 2 && shape[1] == other[1]) {
-    Shape result(other.size(), 1);
-    result[1] = shape[1];
-    return result;
-  }
-  if (shape.size() == 3 && other.size() == 4 && shape[1] == other[1] && shape[2] == other[2]) {
-    return {1, shape[1], shape[2], 1};
-  }
+/// The shape in which `shape` broadcasts over `other`, which has more dimensions: a smaller one stands for the
+/// outermost, but for a vector that has not as many numbers, which stands for the innermost.
+Shape aligned(Shape shape, const Shape& other) {
+  if (shape.size() == 2 && other.size() > 2 && shape[1] != other[1]) return shape;
+  shape.resize(std::max(shape.size(), other.size()), 1);
   return shape;
 }
 
@@ -68,12 +63,8 @@ void binary(LayerReader& layer) {
     node.attributes.constant_first = reversed;
     return append(layer, std::move(node));
   }
-  std::array<Shape, 2> shapes = {layer.shape(0), layer.shape(1)};
-  try {
-    broadcast_shape(shapes[0], shapes[1]);
-  } catch (const InputError&) {
-    shapes = {aligned(shapes[0], shapes[1]), aligned(shapes[1], shapes[0])};
-  }
+  const std::array<Shape, 2> shapes = {aligned(layer.shape(0), layer.shape(1)),
+                                       aligned(layer.shape(1), layer.shape(0))};
   NetworkNode node = layer.node(kind, broadcast_shape(shapes[0], shapes[1]), function);
   if (node.inputs.empty()) return layer.give_constant(node.outputs[0].shape);
   if (node.inputs.size() == 1) {
@@ -232,7 +223,6 @@ void recurrent(LayerReader& layer) {
   layer.give_opaque(layer.type(), {1, shape[1], directions * units}, std::move(weights), states);
 }
 
-/// Rows of a table.
 void embed(LayerReader& layer) {
   const std::int64_t width = std::max(1, layer.whole(0, 0));
   std::vector<Shape> weights = {{std::max(1, layer.whole(1, 1)), width}};

@@ -157,7 +157,7 @@ std::vector<std::int64_t> LayerReader::list(std::int64_t key) const {
 const char* LayerReader::one_of(std::initializer_list<const char*> names, std::int64_t key) const {
   const int number = whole(key, 0);
   if (number >= 0 && number < static_cast<int>(names.size())) return names.begin()[number];
-  reject({"there is no operation or mode ", number});
+  reject({"operation or mode ", number, " is not known here"});
 }
 
 const Blob& LayerReader::input(std::size_t i) const {

@@ -28,7 +28,6 @@ static Source swapped(LayerReader& layer, const Source& source) {
   return layer.builder().swap_last(layer.name() + "_transposed", source);
 }
 
-/// An input of a product, its rows as they are or its columns.
 static Source factor(LayerReader& layer, std::size_t input, bool by_column) {
   return by_column ? swapped(layer, layer.source(input)) : layer.source(input);
 }

@@ -68,7 +68,6 @@ const std::map<std::string, ncnn::Convert*>& conversions() {
   return table;
 }
 
-/// Layers that hand their input on.
 bool is_alias(const std::string& type) {
   static const std::set<std::string> types = {"Split", "Dropout",  "Noop",       "Packing",   "DeepCopy",
                                               "Cast",  "Quantize", "Dequantize", "Requantize"};

@@ -65,7 +65,6 @@ void shuffle(LayerReader& layer) {
                                      layer.whole(1, 0) != 0 ? static_cast<int>(channels / groups) : groups));
 }
 
-/// Channels become pixels, or pixels channels.
 void pixel_shuffle(LayerReader& layer) {
   Shape shape = layer.shape();
   const std::int64_t factor = layer.whole(0, 1), window = factor * factor;
@@ -111,7 +110,6 @@ void region(LayerReader& layer) {
   layer.give_opaque("RoiAlign", {1, channels, layer.whole(1, 0), layer.whole(0, 0)});
 }
 
-/// The places of the largest numbers, or these as well.
 void largest(LayerReader& layer) { layer.give_opaque("TopK", {1, layer.whole(0, 0) != 0 ? 2 : 1, layer.whole(1, 1)}); }
 
 /// The diagonal of a matrix, or a matrix with that diagonal.

@@ -20,7 +20,6 @@ constexpr int same_upper = -233, same_lower = -234;  // for pad_left: as much as
 constexpr std::int64_t dropped = -233;
 enum PadMode { full, valid, upper, lower };
 
-/// Whether the layer is of signals.
 bool is_flat(const LayerReader& layer) { return layer.type().find("1D") != std::string::npos; }
 
 /// The layer's input; a signal of channels and steps as an image of one row.
@@ -31,14 +30,12 @@ Source as_image(LayerReader& layer) {
   return layer.builder().reshape(layer.name() + "_image", layer.source(), {1, shape[1], 1, shape[2]});
 }
 
-/// An image of one row as a signal, where the layer is of signals.
 Source as_signal_if_flat(LayerReader& layer, const Source& image) {
   if (!is_flat(layer)) return image;
   const Shape shape = layer.builder().type(image).shape;
   return layer.builder().reshape(layer.name() + "_signal", image, {1, shape[1], shape[3]});
 }
 
-/// The layer's window along width, height and depth.
 std::array<AxisWindow, 3> axis_windows(const LayerReader& layer, const WindowKeys& keys) {
   std::array<AxisWindow, 3> axes = {};
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -50,7 +47,6 @@ std::array<AxisWindow, 3> axis_windows(const LayerReader& layer, const WindowKey
   return axes;
 }
 
-/// The layer's window on an image.
 WindowOptions window_of(const LayerReader& layer, const WindowKeys& keys) {
   auto [w, h, depth] = axis_windows(layer, keys);
   if (is_flat(layer)) h = {};
@@ -145,7 +141,6 @@ Source global_pool(LayerReader& layer, const Source& image, bool maximum, bool k
   return layer.builder().append(std::move(node));
 }
 
-/// Windows of equal size that cover the image, as near as they can be.
 Source adaptive_pool(LayerReader& layer, const Source& image, bool maximum) {
   const Shape shape = layer.builder().type(image).shape;
   const int asked_w = layer.whole(8, 0), asked_h = is_flat(layer) ? 1 : layer.whole(18, asked_w);

@@ -254,7 +254,6 @@ class Reader {
     }
   }
 
-  /// Both branches, and for each output an operator that chooses between theirs.
   void read_branches(const FlatTable& model, const std::array<FlatTable, 2>& graphs, const TfliteOperator& op,
                      int depth) {
     if (op.inputs.empty()) throw FormatError("damaged: a branch has no condition");
@@ -271,7 +270,6 @@ class Reader {
     }
   }
 
-  /// The subgraphs are the condition and the body.
   void read_loop(const FlatTable& model, const std::array<FlatTable, 2>& graphs, const TfliteOperator& op, int depth) {
     if (op.inputs.empty()) throw FormatError("damaged: a loop takes nothing");
     const auto before = static_cast<std::ptrdiff_t>(file_.operators.size());
@@ -292,7 +290,6 @@ class Reader {
     hand_on(state, op.outputs);
   }
 
-  /// Indices among the file's tensors, from `least` on.
   static std::vector<std::int32_t> tensors_of(const FlatTable& table, int number, const Places& places, int least = 0) {
     std::vector<std::int32_t> tensors = table.integers(number);
     for (std::int32_t& tensor : tensors) {

@@ -1,4 +1,4 @@
-// Shapes of TensorFlow Lite's operators, and the numbers of those that compute shapes: for files that leave sizes open.
+// Shapes of TensorFlow Lite's operators, for files that leave sizes open.
 
 #include <algorithm>
 
@@ -18,33 +18,6 @@ constexpr int drop_mask = 4;  // of STRIDED_SLICE: axes of which one element is 
 
 bool is_masked(const Operation& op, int mask, std::size_t axis) {
   return op.code() == code::strided_slice && axis < 31 && (op.whole(mask) >> axis & 1) != 0;
-}
-
-/// What a SLICE or STRIDED_SLICE takes of each axis; nothing where that is computed, or has new axes.
-std::optional<std::vector<SliceRange>> ranges_of(const Operation& op) {
-  constexpr int begin_mask = 0, end_mask = 1, ellipsis_mask = 2, new_axis_mask = 3;
-  const bool strided = op.code() == code::strided_slice;
-  const Shape from = op.file_shape();
-  const std::optional<Numbers> starts = op.few_numbers(1), ends = op.few_numbers(2);
-  const std::optional<Numbers> steps = strided ? op.few_numbers(3) : Numbers(from.size(), 1);
-  if (!starts || !ends || !steps || starts->size() > from.size()) return std::nullopt;
-  if (ends->size() < starts->size() || steps->size() < starts->size()) return std::nullopt;
-  if (strided && (op.whole(ellipsis_mask) != 0 || op.whole(new_axis_mask) != 0)) return std::nullopt;
-  std::vector<SliceRange> ranges;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const std::int64_t extent = from[i];
-    if (i >= starts->size()) {
-      ranges.push_back({0, 1, extent});
-      continue;
-    }
-    const std::int64_t step = (*steps)[i], size = (*ends)[i];
-    const std::int64_t start = is_masked(op, begin_mask, i) ? (step > 0 ? 0 : extent - 1) : (*starts)[i];
-    std::int64_t end = is_masked(op, end_mask, i) ? (step > 0 ? extent : -extent - 1) : size;
-    if (!strided) end = size < 0 || start >= extent ? extent : start + std::min(size, extent);
-    if (is_masked(op, drop_mask, i)) end = start == -1 || start >= extent ? extent : start + 1;
-    ranges.push_back(slice_range(start, end, step, extent));
-  }
-  return ranges;
 }
 
 Shapes sliced(const Operation& op) {
@@ -110,6 +83,24 @@ Shapes parts(const Operation& op) {
   return std::vector<Shape>(op.outputs(), shape);
 }
 
+/// Parts of the sizes that input 1 says, of which -1 is the rest.
+Shapes unequal_parts(const Operation& op) {
+  const std::optional<Numbers> sizes = op.few_numbers(1), axis = op.few_numbers(2);
+  if (!sizes || !axis || axis->size() != 1) return std::nullopt;
+  const std::size_t at = front_axis(axis->front(), op.file_shape().size());
+  std::int64_t rest = op.file_shape()[at];
+  for (const std::int64_t size : *sizes) rest -= std::max<std::int64_t>(size, 0);
+  std::vector<Shape> shapes(sizes->size(), op.file_shape());
+  for (std::size_t i = 0; i < shapes.size(); ++i) shapes[i][at] = (*sizes)[i] < 0 ? rest : (*sizes)[i];
+  return shapes;
+}
+
+Shapes unpacked(const Operation& op) {
+  Shape shape = op.file_shape();
+  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(front_axis(op.whole(1), shape.size())));
+  return std::vector<Shape>(op.outputs(), shape);
+}
+
 Shapes resized(const Operation& op) {
   const std::optional<Numbers> size = op.few_numbers(1);
   const Shape from = op.file_shape();
@@ -127,7 +118,6 @@ Shapes weighed(const Operation& op) {
   return one(shape);
 }
 
-/// Pixels that become channels, or channels that become pixels.
 Shapes in_blocks(const Operation& op) {
   const Shape from = op.file_shape();
   const std::int64_t block = op.whole(0);
@@ -174,52 +164,39 @@ Shapes tiled(const Operation& op) {
 Shapes broadcast(const Operation& op) {
   Shape shape;
   for (std::size_t i = 0; i < op.size(); ++i) {
-    if (op.has(i)) shape = broadcast_shape(shape, op.file_shape(i));
+    const bool chooses_rows = op.code() == code::select && i == 0 && op.size() == 3 && op.shape(0).size() == 1;
+    if (op.has(i) && !chooses_rows) shape = broadcast_shape(shape, op.file_shape(i));
   }
   return one(shape);
 }
 
-/// Numbers of the inputs 0 and 1, one of which may be single, added or so. Larger ones than a dimension are cut.
-std::optional<Numbers> paired(const Operation& op) {
-  const std::optional<Numbers> left = op.few_numbers(0), right = op.few_numbers(1);
-  if (!left || !right || left->empty() || right->empty()) return std::nullopt;
-  if (left->size() != right->size() && left->size() != 1 && right->size() != 1) return std::nullopt;
-  Numbers result;
-  for (std::size_t i = 0; i < std::max(left->size(), right->size()); ++i) {
-    constexpr std::int64_t most = std::int64_t{1} << 31;
-    const std::int64_t a = std::clamp((*left)[left->size() == 1 ? 0 : i], -most, most);
-    const std::int64_t b = std::clamp((*right)[right->size() == 1 ? 0 : i], -most, most);
-    const bool divides = op.code() == code::div || op.code() == code::floor_div;
-    result.push_back(divides                  ? (b == 0 ? 0 : a / b)
-                     : op.code() == code::add ? a + b
-                     : op.code() == code::sub ? a - b
-                                              : a * b);
-  }
-  return result;
-}
-
-std::optional<Numbers> all_numbers(const Operation& op) {
-  Numbers all;
-  for (std::size_t i = 0; i < op.size(); ++i) {
-    const std::optional<Numbers> part = op.few_numbers(i);
-    if (!part) return std::nullopt;
-    all.insert(all.end(), part->begin(), part->end());
-  }
-  return all;
-}
-
-std::optional<Numbers> chosen(const Operation& op) {
-  const std::optional<Numbers> from = op.few_numbers(0);
-  const std::optional<std::vector<SliceRange>> ranges = ranges_of(op);
-  if (!from || !ranges || ranges->size() != 1) return std::nullopt;
-  Numbers result;
-  for (std::int64_t i = 0; i < ranges->front().length; ++i) {
-    result.push_back((*from)[static_cast<std::size_t>(ranges->front().start + i * ranges->front().step)]);
-  }
-  return result;
-}
-
 }  // namespace
+
+std::optional<std::vector<SliceRange>> ranges_of(const Operation& op) {
+  constexpr int begin_mask = 0, end_mask = 1, ellipsis_mask = 2, new_axis_mask = 3;
+  const bool strided = op.code() == code::strided_slice;
+  const Shape from = op.file_shape();
+  const std::optional<Numbers> starts = op.few_numbers(1), ends = op.few_numbers(2);
+  const std::optional<Numbers> steps = strided ? op.few_numbers(3) : Numbers(from.size(), 1);
+  if (!starts || !ends || !steps || starts->size() > from.size()) return std::nullopt;
+  if (ends->size() < starts->size() || steps->size() < starts->size()) return std::nullopt;
+  if (strided && (op.whole(ellipsis_mask) != 0 || op.whole(new_axis_mask) != 0)) return std::nullopt;
+  std::vector<SliceRange> ranges;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const std::int64_t extent = from[i];
+    if (i >= starts->size()) {
+      ranges.push_back({0, 1, extent});
+      continue;
+    }
+    const std::int64_t step = (*steps)[i], size = (*ends)[i];
+    const std::int64_t start = is_masked(op, begin_mask, i) ? (step > 0 ? 0 : extent - 1) : (*starts)[i];
+    std::int64_t end = is_masked(op, end_mask, i) ? (step > 0 ? extent : -extent - 1) : size;
+    if (!strided) end = size < 0 || start >= extent ? extent : start + std::min(size, extent);
+    if (is_masked(op, drop_mask, i)) end = start == -1 || start >= extent ? extent : start + 1;
+    ranges.push_back(slice_range(start, end, step, extent));
+  }
+  return ranges;
+}
 
 bool computes_its_shape(const Operation& op) {
   const Rule* rule = rule_of(op.code(), "");
@@ -238,11 +215,24 @@ std::optional<std::vector<Shape>> inferred_shapes(const Operation& op) {
   if (rule->convert == pair) return broadcast(op);
   if (rule->convert == gather) return gathered(op);
   if (rule->convert == reduce) return reduced(op, op.few_numbers(1), op.flag(0));
+  if (rule->convert == recurrent) {
+    Shape shape = op.file_shape();
+    shape.back() = op.output().shape.back();
+    return one(shape);
+  }
   switch (op.code()) {
+    case code::l2_normalization:
+    case code::reverse:
+    case code::reverse_sequence:
+    case code::cumsum:
+    case code::update_slice: return one(op.file_shape());
     case code::split: return parts(op);
+    case code::split_v: return unequal_parts(op);
+    case code::unpack: return unpacked(op);
     case code::reshape: return reshaped(op);
     case code::expand_dims: return expanded(op);
     case code::squeeze: return reduced(op, op.list(0), false);
+    case code::arg_min:
     case code::arg_max: return reduced(op, op.few_numbers(1), false);
     case code::space_to_depth:
     case code::depth_to_space: return in_blocks(op);
@@ -250,24 +240,6 @@ std::optional<std::vector<Shape>> inferred_shapes(const Operation& op) {
     case code::batch_to_space: return in_batches(op);
     case code::tile: return tiled(op);
     case code::transpose_conv: return op.few_numbers(0) ? one(op.numbers(0)) : std::nullopt;
-    default: return std::nullopt;
-  }
-}
-
-std::optional<std::vector<std::int64_t>> folded_numbers(const Operation& op) {
-  switch (op.code()) {
-    case code::shape: return op.file_shape();
-    case code::cast:
-    case code::reshape: return op.few_numbers(0);
-    case code::pack:
-    case code::concatenation: return all_numbers(op);
-    case code::slice:
-    case code::strided_slice: return chosen(op);
-    case code::add:
-    case code::sub:
-    case code::mul:
-    case code::div:
-    case code::floor_div: return paired(op);
     default: return std::nullopt;
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nasbench/formats/tflite_file.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/network.h"
 #include "nasbench/graph/network_builder.h"
 
@@ -120,6 +121,8 @@ Convert function, pair, softmax, reduce, recurrent, opaque;
 bool computes_its_shape(const Operation& op);
 /// The shapes of the outputs of the other operators; nothing where they cannot be said.
 std::optional<std::vector<Shape>> inferred_shapes(const Operation& op);
+/// What a SLICE or STRIDED_SLICE takes of each axis; nothing where that is computed, or has new axes.
+std::optional<std::vector<SliceRange>> ranges_of(const Operation& op);
 /// The numbers that an operator on shapes gives, from few constant integers; nothing where they are not known.
 std::optional<std::vector<std::int64_t>> folded_numbers(const Operation& op);
 
@@ -140,13 +143,16 @@ std::vector<bool> images_of(const TfliteFile& file);
 /// Numbers of BuiltinOperator that conversions ask for.
 namespace code {
 constexpr std::int32_t add = 0, concatenation = 2, depthwise_conv_2d = 4, depth_to_space = 5, dequantize = 6,
-                       max_pool_2d = 17, mul = 18, relu_n1_to_1 = 20, reshape = 22, lstm = 16, resize_bilinear = 23,
-                       space_to_depth = 26, custom = 32, batch_to_space = 37, space_to_batch = 38, tile = 69, sub = 41,
-                       two_way_rnn = 46, two_way_lstm = 52, div = 42, squeeze = 43, sequence_lstm = 44,
-                       strided_slice = 45, split = 49, log_softmax = 50, cast = 53, arg_max = 56, slice = 65,
-                       transpose_conv = 67, expand_dims = 70, shape = 77, fake_quant = 80, pack = 83, floor_div = 90,
-                       leaky_relu = 98, mirror_pad = 100, split_v = 102, add_n = 106, rank = 110, elu = 111,
-                       quantize = 114, branch = 118, loop = 119, conv_3d = 132, read_variable = 143, relu_0_to_1 = 152;
+                       embedding_lookup = 7, l2_normalization = 11, max_pool_2d = 17, mul = 18, relu_n1_to_1 = 20,
+                       reshape = 22, lstm = 16, resize_bilinear = 23, space_to_depth = 26, custom = 32, gather = 36,
+                       batch_to_space = 37, space_to_batch = 38, tile = 69, sub = 41, two_way_rnn = 46,
+                       two_way_lstm = 52, div = 42, squeeze = 43, sequence_lstm = 44, strided_slice = 45, split = 49,
+                       log_softmax = 50, cast = 53, arg_max = 56, select = 64, slice = 65, transpose_conv = 67,
+                       expand_dims = 70, shape = 77, arg_min = 79, fake_quant = 80, reduce_prod = 81, pack = 83,
+                       one_hot = 85, unpack = 88, floor_div = 90, leaky_relu = 98, mirror_pad = 100, split_v = 102,
+                       reverse = 105, add_n = 106, rank = 110, elu = 111, reverse_sequence = 112, quantize = 114,
+                       branch = 118, loop = 119, select_v2 = 123, cumsum = 128, conv_3d = 132, read_variable = 143,
+                       update_slice = 151, relu_0_to_1 = 152;
 }  // namespace code
 
 }  // namespace tenshot::nasbench::tflite

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "nasbench/formats/network_file.h"
 #include "nasbench/formats/tflite_file.h"
@@ -45,10 +46,14 @@ class TfliteReader {
   }
 
  private:
-  /// The type of the first tensor that it computes from: bytes, where the network is quantised.
+  /// The type of the first tensor that it computes from: bytes, where the network is quantised. A mask or an index in
+  /// front of what is chosen is none, and a change of type counts as what it gives.
   ElementType computing_type(const TfliteOperator& op) const {
+    constexpr std::array given = {code::embedding_lookup, code::gather,    code::cast,
+                                  code::select,           code::select_v2, code::one_hot};
+    const bool is_given = std::find(given.begin(), given.end(), op.code) != given.end();
     for (const std::int32_t input : op.inputs) {
-      if (input >= 0 && !values_[static_cast<std::size_t>(input)]->constant) return tensor(input).type;
+      if (!is_given && input >= 0 && !values_[static_cast<std::size_t>(input)]->constant) return tensor(input).type;
     }
     return tensor(op.outputs.front()).type;
   }
@@ -199,6 +204,15 @@ class TfliteReader {
     return (sizes_are_given_ || batch_ > 0) && std::find(signature.begin(), signature.end(), -1) != signature.end();
   }
 
+  /// Whether an open first dimension of an input is another than the batch, as of a batch and a length in one.
+  bool has_merged_batch(const TfliteOperator& op, const std::vector<const Value*>& inputs) const {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] == nullptr || inputs[i]->constant || inputs[i]->shape.empty()) continue;
+      if (is_open(tensor(op.inputs[i]), 0) && inputs[i]->shape[0] != batch_) return true;
+    }
+    return false;
+  }
+
   /// What an operator is expected to give. Where the file leaves its size open, the operator says it.
   std::vector<Value> expected_outputs(const TfliteOperator& op, const std::string& name,
                                       const std::vector<const Value*>& inputs) {
@@ -214,10 +228,11 @@ class TfliteReader {
     const std::optional<std::vector<Shape>> shapes = tflite::inferred_shapes(operation);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (!has_open_size(op.outputs[i])) continue;
+      const Shape& signature = tensor(op.outputs[i]).signature;
       if (shapes && i < shapes->size()) {
         outputs[i] = computed(op.outputs[i], (*shapes)[i]);
-      } else if (const Shape& signature = tensor(op.outputs[i]).signature;
-                 sizes_are_given_ && std::find(signature.begin() + 1, signature.end(), -1) != signature.end()) {
+      } else if (has_merged_batch(op, inputs) ||
+                 (sizes_are_given_ && std::find(signature.begin() + 1, signature.end(), -1) != signature.end())) {
         reject({"the file leaves the size of its output open, and we cannot say it for ", operation.type(),
                 "; convert the network with a fixed size of its input"});
       }

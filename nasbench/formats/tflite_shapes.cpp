@@ -50,7 +50,6 @@ void concatenate(Operation& op) {
   op.give_activated(op.builder().append(std::move(node)), op.small(1));
 }
 
-/// Tensors joined along an axis that they have not.
 void pack(Operation& op) {
   const std::size_t rank = op.output().shape.size();
   const auto file_axis = static_cast<std::int64_t>(front_axis(op.whole(1), rank));

@@ -17,7 +17,6 @@ struct Match {
   std::vector<int> inner;
 };
 
-/// The nodes of a network, with the number of their readers.
 class NodeUses {
  public:
   explicit NodeUses(const Network& network) : network_(network), uses_(network.nodes.size(), 0) {

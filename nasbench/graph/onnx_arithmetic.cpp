@@ -85,7 +85,6 @@ Exact paired(const std::string& name, bool of_integers, Exact a, Exact b) {
   return number;
 }
 
-/// Arithmetic, comparisons and logic.
 Result fold_pair(const OnnxNode& node) {
   if (node.inputs.size() != 2 || !node.has(1)) return std::nullopt;
   const OnnxValue &left = node.input(), &right = node.input(1);
@@ -116,7 +115,6 @@ Result fold_several(const OnnxNode& node) {
   return value;
 }
 
-/// The identity and functions.
 Result fold_one(const OnnxNode& node) {
   Numbers numbers = node.data();
   for (Exact& number : numbers.values) number = functions().at(node.type())(number);

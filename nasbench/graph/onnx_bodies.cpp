@@ -90,7 +90,6 @@ const OnnxBody& OnnxGraphReader::body_of(OnnxFunction& function, const onnx::Nod
   return known->second.body;
 }
 
-/// The outputs of a body, given the values of its inputs.
 OnnxValues OnnxGraphReader::run(const OnnxBody& body, const OnnxValues& arguments) {
   constexpr std::size_t deepest = 32;
   count_step();

@@ -106,7 +106,6 @@ std::vector<std::filesystem::path> data_files(const OnnxFile& file, const std::f
   return files;
 }
 
-/// Whether anything had to be changed.
 bool fix(onnx::ValueInfoProto& input, const Shape& wanted) {
   onnx::TensorShapeProto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
   bool changed = false;

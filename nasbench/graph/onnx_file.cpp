@@ -181,7 +181,6 @@ class ModelReader {
     return field.type == bytes_type ? field.length : field.type == fixed64_type ? 8 : 4;
   }
 
-  /// The field's message, without the data of large tensors.
   template <class Proto>
   Proto parsed(Message message, const Field& field) {
     const std::uint64_t start = bytes_.position();

@@ -126,7 +126,6 @@ Network OnnxGraphReader::read() {
   return builder_.take();
 }
 
-/// Nodes and iterations are steps.
 void OnnxGraphReader::count_step() {
   constexpr std::size_t most = onnx_node_limit + onnx_node_limit / 2;
   if (++steps_ > most) reject({"with the iterations of its loops the model has more than ", most, " nodes"});

@@ -48,7 +48,6 @@ OnnxTypes channels_last_convolution(const OnnxNode& node) {
   return one_type(node.element(), shape);
 }
 
-/// Products whose result is of floating point, whatever their factors are.
 OnnxTypes integer_product(const OnnxNode& node) {
   if (!node.has(1)) return std::nullopt;
   return one_type(onnx::TensorProto::FLOAT, product_shape(node.shape(), node.shape(1)));
@@ -67,7 +66,6 @@ OnnxTypes packed_product(const OnnxNode& node) {
   return one_type(node.element(), shape);
 }
 
-/// The distances of each row of one matrix from each of the other.
 OnnxTypes distances(const OnnxNode& node) {
   if (!node.has_ranks({{0, 2}, {1, 2}})) return std::nullopt;
   return one_type(node.element(), {node.shape()[0], node.shape(1)[0]});
@@ -84,7 +82,6 @@ OnnxTypes fourier(const OnnxNode& node) {
   return one_type(node.element(), shape);
 }
 
-/// Windows along an axis, behind all others.
 OnnxTypes unfolded(const OnnxNode& node) {
   Shape shape = node.shape();
   std::int64_t& extent = shape[node.axis("dim", -1, shape.size())];
@@ -171,12 +168,13 @@ OnnxTypes cropped(const OnnxNode& node) {
   return one_type(node.element(), shape);
 }
 
-/// One half, multiplied by a function of the other.
 OnnxTypes halved(const OnnxNode& node) {
   Shape shape = node.shape();
   if (!shape.empty()) shape.back() /= 2;
   return one_type(node.element(), shape);
 }
+
+OnnxTypes hashes(const OnnxNode& node) { return one_type(onnx::TensorProto::UINT32, node.shape()); }
 
 const std::map<std::string, ShapeRule*>& rules() {
   static const std::map<std::string, ShapeRule*> table = by_name<ShapeRule*>(
@@ -199,6 +197,7 @@ const std::map<std::string, ShapeRule*>& rules() {
        {twice_the_type, "SkipGroupNorm"},
        {cropped, "CropAndResize"},
        {halved, "BiasSplitGelu"},
+       {hashes, "MurmurHash3"},
        {packed_attention, "Attention QAttention DecoderMaskedSelfAttention"},
        {attention_of_heads, "MultiHeadAttention DecoderMaskedMultiHeadAttention"},
        {grouped_attention, "GroupQueryAttention SparseAttention"},

@@ -69,7 +69,6 @@ OnnxValue OnnxGraphReader::stacked(const onnx::NodeProto& node, const OnnxValues
   return *scopes_.find("/joined");
 }
 
-/// One element of a tensor along an axis, without it.
 OnnxValue OnnxGraphReader::element(const onnx::NodeProto& node, const OnnxValue& whole, std::size_t axis,
                                    std::int64_t index) {
   onnx::NodeProto gather;

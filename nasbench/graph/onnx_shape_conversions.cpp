@@ -202,7 +202,6 @@ bool clip(Conversion& c) {
   return true;
 }
 
-/// Operators of two tensors, or of one and a constant.
 bool elementwise(Conversion& c) {
   if (c.result.operation.kind == OperatorKind::elementwise) c.result.operation.name = elementwise_names().at(c.type());
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {

@@ -142,7 +142,6 @@ OnnxTypes deformable(const OnnxNode& node) {
   return one_type(node.element(), shape);
 }
 
-/// Where input 2 says the shape.
 OnnxTypes unpooled(const OnnxNode& node) {
   if (!node.known(2)) return std::nullopt;
   return one_type(node.element(), node.whole_numbers(2));

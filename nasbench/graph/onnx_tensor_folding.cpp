@@ -18,7 +18,6 @@ std::size_t flat(const Shape& shape, const Index& index) {
   return static_cast<std::size_t>(place);
 }
 
-/// To the next element.
 void advance(Index& index, const Shape& shape) {
   for (std::size_t axis = shape.size(); axis-- > 0 && ++index[axis] == shape[axis];) index[axis] = 0;
 }
@@ -38,7 +37,6 @@ Result gathered(const OnnxValue& data, const Shape& shape, const From& from) {
   return constant_of(shape, data.element, std::move(numbers));
 }
 
-/// An index of an axis, counted from the front.
 std::int64_t place_along(std::int64_t index, std::int64_t extent) {
   if (index < -extent || index >= extent) reject({"index ", index, " lies beyond the ", extent, " numbers"});
   return index < 0 ? index + extent : index;
@@ -202,7 +200,6 @@ Result fold_expand(const OnnxNode& node) {
   return node.known(1) ? repeated(node.input(), broadcast_shape(node.shape(), node.whole_numbers(1))) : std::nullopt;
 }
 
-/// Indices of the elements that are not 0, one column for each.
 Result fold_non_zero(const OnnxNode& node) {
   const OnnxValue& data = node.input();
   std::vector<std::int64_t> places;

@@ -35,7 +35,6 @@ void read_window(Conversion& c, const std::vector<std::int64_t>& kernel) {
   c.result.attributes.padding = padding_of(c, s);
 }
 
-/// Images, and signals as images of one row.
 bool is_image(const Conversion& c) {
   const std::size_t rank = c.shape().size();
   return (rank == 4 || rank == 3) && c.result.operation.output.size() == rank;

@@ -137,7 +137,6 @@ onnx::NodeProto& activation(Writing& w) {
   return node;
 }
 
-/// Adds a constant operand before or behind the computed one.
 void add_operand(Writing& w, const std::string& constant) {
   w.inputs.insert(w.node.attributes.constant_first ? w.inputs.begin() : w.inputs.end(), constant);
 }

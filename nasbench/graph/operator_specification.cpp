@@ -30,7 +30,6 @@ auto key(const OperatorSpecification& s) {
                   s.dilation.width, s.groups, s.bias, s.inputs, s.output, s.type, s.weight_bits, s.constants);
 }
 
-/// Weights of a convolution or linear layer, without bias.
 std::int64_t weight_count(const OperatorSpecification& s) {
   if (s.inputs.empty()) return 0;
   const std::int64_t in = channel_count(s, s.inputs[0]), out = channel_count(s, s.output);

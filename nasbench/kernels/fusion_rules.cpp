@@ -34,7 +34,6 @@ bool is_operator(const std::string& text) {
   return std::find(known.begin(), known.end(), text) != known.end();
 }
 
-/// Resolves names of groups to the operators in them.
 class Groups {
  public:
   Groups(const json& groups, const JsonReader& reader) : reader_(reader) {

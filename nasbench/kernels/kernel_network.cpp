@@ -30,7 +30,6 @@ bool may_follow(const std::string& part) {
   return is_activation(part) || part == "batch_norm" || part == "add" || part == "multiply";
 }
 
-/// Makes kernels from sizes.
 class KernelMaker {
  public:
   explicit KernelMaker(const KernelSizes& sizes) : sizes_(sizes) {}

@@ -53,7 +53,6 @@ class KernelSearch {
     return alone ? std::vector<Source>{*chosen} : std::vector<Source>{};
   }
 
-  /// The kernel that `node` joins, or −1.
   int joined_kernel(int node) const {
     std::vector<int> inbounds;  // kernels, −1 for an input of the network, in the order of the inputs
     for (const Source& source : candidates(network_.nodes[index(node)])) {

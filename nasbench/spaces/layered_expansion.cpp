@@ -18,7 +18,6 @@ constexpr std::int64_t most_image_channels = 1 << 24;
 constexpr int deepest_nesting = 16;                                       ///< of lists and templates in each other
 constexpr std::int64_t most_block_multiply_adds = 9'000'000'000'000'000;  ///< 1,000 blocks of which fit 64 bits
 
-/// What every entry of a list may say.
 bool is_common(std::string_view key) {
   return is_one_of(key, {"kind", "when", "unless", "from", "as", "repeat", "comment"});
 }

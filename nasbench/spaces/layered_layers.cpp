@@ -21,7 +21,6 @@ bool is_option_name(std::string_view name) {
   });
 }
 
-/// Throws unless the option or the layer says in one way what it computes.
 void require_body(const JsonReader& reader, const json& object, const std::string& file, const std::string& what) {
   const bool is_template = object.contains("template");
   if (is_template == object.contains("operators")) {

@@ -16,7 +16,6 @@ std::int64_t multiple_of_8(double channels) {
   return std::max<std::int64_t>(8, 8 * static_cast<std::int64_t>(channels / 8 + .5));
 }
 
-/// Draws the numbers of a network and builds it.
 class Drawn {
  public:
   Drawn(Rng& rng, int batch) : rng_(rng), batch_(batch) {}

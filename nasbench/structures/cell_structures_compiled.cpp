@@ -101,7 +101,6 @@ CellCounts count_values(const CompiledCell& compiled) {
 
 constexpr EdgeSet all_edges = (1U << edge_count) - 1;
 
-/// What a blocked-layout compiler knows of a tensor.
 struct Tensor {
   bool blocked = false;
   bool accumulates = false;  ///< a convolution that has not absorbed an addition yet

@@ -93,7 +93,6 @@ constexpr Files engines = {TENSHOT_ENGINES_LIBRARY, "tenshot_engines_function"};
 
 constexpr const char* build_engines = " libopencv-dev, libdnnl-dev and libxgboost-dev, and build tenshot again";
 
-/// Null where it cannot be loaded; dlerror() says why.
 void* open(const Files& files) { return dlopen(files.file, RTLD_NOW | RTLD_LOCAL); }
 
 void* open_torch() {

@@ -39,7 +39,6 @@ Registry& registry() {
   return *only;
 }
 
-/// The process that the digits name.
 std::optional<pid_t> process_of(std::string_view digits) {
   const auto number = parse_integer(digits);
   const bool plain = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
@@ -67,7 +66,6 @@ bool is_unused(const fs::path& path, int flags) {
   return unused;
 }
 
-/// The names in `folder` that a temporary file of some process has.
 std::vector<std::string> temporary_names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;

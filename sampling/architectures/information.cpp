@@ -35,7 +35,6 @@ Eigen::VectorXf variances(const LatencyCovariance& covariance) {
   return sum;
 }
 
-/// K(·, y).
 Eigen::VectorXf covariance_with(const LatencyCovariance& covariance, std::size_t y) {
   Eigen::VectorXf sum = Eigen::VectorXf::Zero(static_cast<Eigen::Index>(covariance.size));
   for (const CovarianceBlock& block : covariance.blocks) {
@@ -82,7 +81,6 @@ class Design {
     posterior_ -= gain * gain.transpose() / (row.dot(gain) + noise_variance_);
   }
 
-  /// The candidate whose measurement removes most of what is uncertain.
   std::size_t best(const std::vector<std::size_t>& candidates) const {
     const Eigen::MatrixXf spread = posterior_ * weighted_gram() * posterior_;
     std::size_t best = candidates.front();
@@ -125,7 +123,6 @@ class Design {
   float noise_variance_, tolerance_;
 };
 
-/// A random half of the candidates where that leaves enough.
 std::vector<std::size_t> considered(std::vector<std::size_t> left, std::size_t samples, Rng& rng,
                                     const InformationOptions& options) {
   if (left.size() < samples) {

@@ -32,7 +32,6 @@ std::vector<std::size_t> emptiest_bins(const std::vector<std::size_t>& filled, s
   return order;
 }
 
-/// For each candidate whether it is measured.
 std::vector<bool> measured_flags(const Candidates& candidates) {
   std::vector<bool> flags(candidates.architectures.size(), false);
   for (const std::size_t index : candidates.measured) flags[index] = true;

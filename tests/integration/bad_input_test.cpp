@@ -152,6 +152,15 @@ TEST_F(BadInput, AnOptionThatTheCheckpointsPredictorDoesNotHave) {
   EXPECT_FALSE(std::filesystem::exists(path("out.tenshot")));
 }
 
+TEST_F(BadInput, OptionsThatWouldHaveNoEffectAreRefused) {
+  for (const std::string line : {"evaluate --predictor x --measurements y --space nasbench201",
+                                 "evaluate --predictions x --measurements y --confidence 0.5",
+                                 "export --predictor x --document y --confidence 0.5",
+                                 "dataset import --measurements x --id y --rows 0:2 --out z"}) {
+    EXPECT_EQ(run("tenshot " + line).exit_code, 2) << line;
+  }
+}
+
 TEST_F(BadInput, AMegabyteInAFieldGivesALineOfMessage) {
   const std::string megabyte(1 << 20, 'x');
   for (const std::string& text :

@@ -202,6 +202,17 @@ TEST_F(Until, AnImportedDeviceIsAddedToAndNeverReplacedInSilence) {
       << "which device is it?";
 }
 
+TEST_F(Until, AnImportedDeviceKeepsWhatItSaysOfItself) {
+  const std::filesystem::path from = std::filesystem::path(TENSHOT_SOURCE_DIR) / "datasets/data/libtorch-eager_t1_b1";
+  const Outcome imported =
+      run("tenshot dataset import --id copy --out " + q("copies") + " --measurements " + quoted(from));
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  nlohmann::json then = nlohmann::json::parse(slurp(from / "device.json"));
+  then["id"] = "copy";
+  EXPECT_EQ(nlohmann::json::parse(slurp(path("copies/copy/device.json"))), then);
+  EXPECT_EQ(slurp(path("copies/copy/latencies.csv")), slurp(from / "latencies.csv")) << "with deviations and runs";
+}
+
 TEST_F(Until, ADoubtfulVerdictIsExitCode3WhenStrict) {
   plan_three();
   const Outcome planned = run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 10 --out " + q("ten.csv"));

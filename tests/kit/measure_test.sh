@@ -104,6 +104,10 @@ case_precisions() {
   echo ranges >"$work/ranges"
   measure 0 --precision=int8 --calibration "$work/ranges"
   expect_lines 3 "--int8 --calib=$work/ranges --buildOnly" "$work/calls"
+  measure 0 --calibration "$work/ranges"
+  echo others >"$work/ranges"
+  measure 1 --calibration "$work/ranges"
+  expect_printed "move results/ away"
 }
 case_perf_test() {
   board onnxruntime_perf_test perf
@@ -232,16 +236,16 @@ case_custom() {
 case_times() {
   board benchmark_model
   new_kit
-  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'avg=%{us}'
+  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs} --min_secs=0' --times 'avg=%{us}'
   expect_printed "1 of 3 arch_01 … 1240 ms"
   expect arch_01/times.txt 1240.27
   expect arch_01/meta.txt aggregated=yes
   expect_lines 1 'Inference timings in us' "$kit/results/arch_01/log.txt"
   expect kit.txt 'times=avg=%{us}'
-  measure 1 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'min=%{us}'
+  measure 1 --command 'benchmark_model --graph={model} --num_runs={runs} --min_secs=0' --times 'min=%{us}'
   expect_printed "move results/ away"
   new_kit
-  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'Inference (avg): %{us}'
+  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs} --min_secs=0' --times 'Inference (avg): %{us}'
   expect arch_01/times.txt 1240.27
   new_kit # benchncnn's table
   measure 0 --command 'echo "          squeezenet  min =    7.68  max =    7.83  avg =    7.74" >&2 # {model}' \
@@ -328,8 +332,8 @@ case_profile() {
 case_profile_of_a_command() {
   board benchmark_model
   new_kit
-  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'avg=%{us}' \
-    --profile-command 'benchmark_model --graph={model} --num_runs={runs} --enable_op_profiling=true'
+  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs} --min_secs=0' --times 'avg=%{us}' \
+    --profile-command 'benchmark_model --graph={model} --num_runs={runs} --min_secs=0 --enable_op_profiling=true'
   expect arch_01/meta.txt profile=profile.txt
   expect_lines 1 'CONV_2D.*conv1;relu1' "$kit/results/arch_01/profile.txt"
   new_kit # of a tool that writes a file
@@ -440,7 +444,7 @@ case_converted() {
   done
   new_kit
   convert tflite
-  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'avg=%{us}'
+  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs} --min_secs=0' --times 'avg=%{us}'
   expect kit.txt converted=tflite
   expect arch_01/meta.txt "sha256=$(hash_of converted/arch_01.tflite)"
   expect_no_file op_nor_conv_3x3_16
@@ -473,7 +477,7 @@ case_phone() {
   phone
   new_kit
   convert tflite
-  measure 0 FAKE_PHONE="$work/phone" --adb --command '../benchmark_model --graph={model} --num_runs={runs}' \
+  measure 0 FAKE_PHONE="$work/phone" --adb --command '../benchmark_model --graph={model} --num_runs={runs} --min_secs=0' \
     --times 'Inference (avg): %{us}'
   expect_printed "Phone: Pixel 2"
   expect_printed "1 of 2 arch_01 … 1240 ms"
@@ -523,6 +527,9 @@ case_same_failure() {
   expect_printed "no library for models/arch_03.onnx"
   expect_printed "1 of 6 measured"
   expect_no_file arch_04
+  measure 1 --command 'case {model} in *arch_01*) echo 1 ;; *) echo "no library for {model}" >&2; exit 3 ;; esac'
+  expect_printed "2 of 6 arch_02" # which is tried again, and those behind it too
+  expect_file arch_05/failed.txt
   board trtexec # hashes of models are no different reasons, and trtexec's last line is none
   new_kit unrunnable
   for id in arch_03 arch_04 arch_05; do add_model $id; echo unrunnable >>"$kit/models/$id.onnx"; done
@@ -881,6 +888,7 @@ case_energy_counter() {
   new_kit
   measure 0 --command 'echo 10; : {model} {runs}'
   expect arch_01/meta.txt energy=failed # nothing moves the counter
+  expect_printed "1 of 3 arch_01 … no energy, see its log; 10 ms"
   measure 0 --command 'echo 10; : {model} {runs}'
   expect_printed "3 of 3 were measured before"
 }

@@ -92,6 +92,22 @@ class ModuleTest(unittest.TestCase):
             with self.assertRaisesRegex(tenshot.InputError, "makes nothing of a device's runtime"):
                 use()
 
+    def test_what_would_have_no_effect_is_refused(self):
+        for use in (lambda: tenshot.plan(CHECKPOINT, samples=0), lambda: tenshot.plan(CHECKPOINT, samples=3, fleet=True),
+                    lambda: tenshot.adapt(CHECKPOINT, like="libtorch-eager_t1_b1", fleet=True),
+                    lambda: self.predictor.predict(self.ten, shapes={"image": [1, 3, 2, 2]})):
+            self.assertRaises(tenshot.InputError, use)
+
+    def test_in_a_list_what_is_refused_is_nan(self):
+        slowest = sorted(self.measured, key=self.measured.get)[-3:]
+        wild = tenshot.adapt(CHECKPOINT, {text: self.measured[text] * factor for text, factor in zip(slowest, (1, 30, 1 / 30))})
+        with self.assertWarnsRegex(UserWarning, "of 15625 predictions are NaN: .* is too unlike all that was measured"):
+            refused = wild.to_frame()["latency_ms"].isna()
+        self.assertGreater(refused.sum(), 0)
+        self.assertLess(refused.sum(), 15625)
+        with self.assertRaisesRegex(tenshot.InputError, "is too unlike all that was measured"):
+            wild.predict(refused.index[refused][0])
+
     def test_errors_are_classes_of_the_module(self):
         with self.assertRaises(tenshot.InputError) as raised:
             self.predictor.predict("|nonsense|")

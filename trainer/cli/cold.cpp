@@ -115,7 +115,7 @@ void run_cold_measure(const OptionParser& options) {
   for (const descriptor::LayerStages& layer : stages.layers) kernels += layer.kernels.size();
   if (!stages.page_cache_dropped) say("the system kept the file in its page cache: reading was measured from memory");
   say("stages of " + std::to_string(kernels) + " kernels of " + std::to_string(stages.layers.size()) +
-      " layers written to " + out + "; next: tenshot cold plan " + out + " --out plan.json");
+      " layers written to " + out + "; next: tenshot cold plan " + shell_word(out) + " --out plan.json");
 }
 
 void run_cold_run(const OptionParser& options) {
@@ -183,8 +183,8 @@ void run_cold_predict(const OptionParser& options) {
     start.stages.model_sha256 = sha256_hex(read_file(model));
     start.stages.network_hash = nasbench::content_hash(network);
     write_file_atomically(options.get("out"), to_text(start.stages));
-    say("predicted stages written to " + options.get("out") + "; next: tenshot cold plan " + options.get("out") +
-        " --out plan.json");
+    say("predicted stages written to " + options.get("out") + "; next: tenshot cold plan " +
+        shell_word(options.get("out")) + " --out plan.json");
   }
   if (options.has("json")) {
     std::cout << to_json(start).dump() << "\n";

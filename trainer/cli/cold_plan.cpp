@@ -17,14 +17,12 @@ namespace {
 
 using trainer::MeasuredStart;
 
-/// How plans are started.
 struct StartConditions {
   int starts = 0;               ///< that count, each in a fresh process; more tell better, and take longer
   int runs = 1;                 ///< of each: what prepares later runs works beside the first
   bool drop_page_cache = true;  ///< of the plan's files, before each start
 };
 
-/// A plan, and the stages as its starts corrected them.
 struct StartedPlan {
   trainer::ColdPlanning planning;
   descriptor::ColdStages corrected;
@@ -167,7 +165,7 @@ std::string plan_line(const trainer::ColdPlanning& planning, const std::string& 
             " layers change their kernels for later runs, from " + decimals(planning.plan.warm_ms, 2) + " to " +
             decimals(planning.plan.switched_ms, 2) + " ms";
   }
-  return line + "; next: tenshot cold run " + out;
+  return line + "; next: tenshot cold run " + shell_word(out);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "datasets/operators/kernel_table.h"
 #include "datasets/pool/benchncnn.h"
 #include "datasets/pool/describe.h"
+#include "datasets/pool/device_file.h"
 #include "datasets/pool/joined_pools.h"
 #include "datasets/pool/validate.h"
 #include "datasets/pool/wide_table_file.h"
@@ -43,6 +44,10 @@ void add_what_is_there(const std::string& out, datasets::DeviceRuntime& device, 
 }
 
 void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::NetworkSpace& space) {
+  if (!datasets::is_device_id(device.id)) {
+    throw UsageError("'" + excerpt(device.id) + "' cannot name a device-runtime (" +
+                     std::string(datasets::device_id_rule) + "); give another --id");
+  }
   add_what_is_there(out, device, space);
   MadeFolders made;
   made.folder(out);
@@ -57,13 +62,17 @@ datasets::DeviceRuntime imported_device(const OptionParser& options, const std::
   if (measured.kit) {
     device =
         device_of(*measured.kit, options.has("id") ? options.get("id") : datasets::default_device_id(*measured.kit));
+  } else if (measured.device) {
+    device = *measured.device;
+    if (device.device == device.id) device.device = options.get("id");
+    device.id = options.get("id");
   } else {
     device = datasets::imported_device(options.get("id"), from, quantity, 0);
   }
   if (!measured.kit || quantity == datasets::Quantity::latency) device.descriptor = measured.descriptor;
   if (measured.kit && !measured.left_out_of_all) return device;  // of one kit, with its deviations and runs
-  device.latencies.clear();
-  for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
+  device.latencies = measured.rows;
+  for (std::size_t i = 0; measured.rows.empty() && i < measured.architectures.size(); ++i) {
     device.latencies.push_back({measured.architectures[i], measured.latency_ms[i]});
   }
   return device;
@@ -97,6 +106,12 @@ void import_measured(const OptionParser& options, const std::string& out) {
   write_or_add(out, std::move(device), space);
 }
 
+void require_all(const OptionParser& options, const std::string& table, const datasets::Findings& findings) {
+  if (!options.has("strict") || findings.empty()) return;
+  throw InputError(table + ": of its rows and numbers " + std::to_string(findings.total()) +
+                   " would be left out, and --strict accepts none");
+}
+
 /// What benchncnn printed begins within the first lines; a wide table may be larger than memory.
 bool is_benchncnn_file(const std::string& table) {
   constexpr std::size_t looked_at = 1 << 20;
@@ -117,6 +132,7 @@ void import_benchncnn(const OptionParser& options, const std::string& table, con
   datasets::Findings findings;
   datasets::DeviceRuntime device = datasets::parse_benchncnn(read_file(table), table, id, findings);
   report(findings);
+  require_all(options, table, findings);
   write_or_add(out, std::move(device), nasbench::networks());
 }
 
@@ -131,7 +147,8 @@ std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies
     if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size()) {
       throw UsageError("--operator-latencies: '" + pair + "', expected DEVICE=COLUMN");
     }
-    columns[pair.substr(0, equals)] = pair.substr(equals + 1);
+    if (!columns.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second)
+      throw UsageError("--operator-latencies names " + pair.substr(0, equals) + " twice");
   }
   return datasets::read_operator_latencies(networks, columns);
 }
@@ -143,7 +160,9 @@ void run_dataset_import(const OptionParser& options) {
   const bool of_device = options.has("kit") || options.has("measurements");
   if (of_device && options.has("table"))
     throw UsageError("--table is one way, --kit and --measurements are another: give one");
-  if (of_device && options.has("unit")) throw UsageError("--unit is of the columns of --table");
+  for (const char* other : {"unit", "rows", "devices", "operator-latencies"}) {
+    if (of_device && options.has(other)) throw UsageError("--" + std::string(other) + " is of the columns of --table");
+  }
   if (of_device) return import_measured(options, options.required("out"));
   const std::string table = options.required("table"), out = options.required("out");
   FileRoles files("--table", table);
@@ -160,7 +179,7 @@ void run_dataset_import(const OptionParser& options) {
   }
   networks_of(options);
   if (is_benchncnn_file(table)) return import_benchncnn(options, table, out);
-  if (options.has("id")) throw UsageError("--id names what a --kit, or what benchncnn printed, becomes");
+  if (options.has("id")) throw UsageError("--id names what a --kit, or a file of what benchncnn printed, becomes");
   if (options.has("operator-latencies")) wide.operator_latencies = operator_latencies_of(options);
   const nasbench::NetworkSpace& space = datasets::named_space(options.get("space"));
   const datasets::WideTableFile read(table, space, wide, out);
@@ -169,13 +188,12 @@ void run_dataset_import(const OptionParser& options) {
     datasets::throw_nothing_usable(table, std::string(title(quantity)), read.findings(), space);
   }
   report(read.findings());
-  if (options.has("strict") && !read.findings().empty()) {
-    throw InputError(table + ": of its rows and numbers " + std::to_string(read.findings().total()) +
-                     " would be left out, and --strict accepts none");
-  }
+  require_all(options, table, read.findings());
   std::vector<std::string> written;
   for (const auto& column : columns) {
     if (column.usable > 0) written.push_back(column.id);
+    const std::filesystem::path earlier = std::filesystem::path(out) / column.id;
+    if (column.usable > 0 && is_there(earlier / "device.json")) datasets::read_device(earlier, quantity);  // or throws
     if (column.usable == 0) say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out");
     if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity));
   }

@@ -13,7 +13,6 @@
 namespace tenshot::cli {
 namespace {
 
-/// A device-runtime that a checkpoint knows, field by field.
 nlohmann::ordered_json described(const trainer::PoolModel& model, const trainer::OwnFits& fits, std::size_t number) {
   const datasets::DeviceRuntime& device = model.pool().devices[number];
   const trainer::OwnFit& fit = fits.devices[number];
@@ -37,7 +36,6 @@ std::string plain(std::string text) {
   return lower_case(text);
 }
 
-/// True where a field holds `text`, however it is written.
 bool has_text(const nlohmann::ordered_json& device, const std::string& text) {
   return std::any_of(device.begin(), device.end(), [&](const nlohmann::ordered_json& field) {
     return plain(field.is_string() ? field.get<std::string>() : field.dump()).find(plain(text)) != std::string::npos;
@@ -60,7 +58,6 @@ std::string shown(const nlohmann::ordered_json& device) {
   return text("id") + ": " + joined(parts);
 }
 
-/// The checkpoint that is given, or those that came with the program.
 std::vector<std::string> checkpoints_of(const OptionParser& options) {
   if (options.has("checkpoint")) return {checkpoint_option(options)};
   std::vector<std::string> shipped;
@@ -96,7 +93,7 @@ void run_devices(const OptionParser& options) {
     return;
   }
   for (const nlohmann::ordered_json& device : found) std::cout << excerpt(shown(device), 500) << "\n";
-  say("next: tenshot predict --device " + found.front().at("id").get<std::string>() +
+  say("next: tenshot predict --device " + shell_word(found.front().at("id").get<std::string>()) +
       (options.has("checkpoint") ? " --checkpoint " + shell_word(options.get("checkpoint")) : "") +
       (found.front().at("space") == "networks" ? " model.onnx" : " ARCHITECTURE"));
 }

@@ -16,14 +16,12 @@ namespace {
 
 using nasbench::ArchitectureSet;
 
-/// What is both predicted and measured, side by side.
 struct Joined {
   trainer::Predictions predictions;
   std::vector<double> measured_ms;
   datasets::Quantity quantity;
 };
 
-/// What a predictor was adapted on, as its card says.
 ArchitectureSet adapted_on(const trainer::Predictor& predictor) {
   ArchitectureSet used;
   const nlohmann::json card = predictor.to_archive().card;
@@ -71,6 +69,7 @@ Joined compare_predictor(const OptionParser& options, double confidence) {
   const std::string file = options.get("predictor");
   const auto predictor = trainer::load_predictor(file);
   trainer::require_quantity(quantity_option(options), *predictor, file);
+  require_intervals(options, *predictor);
   const ArchitectureSet used_before = adapted_on(*predictor);  // before --networks gives its names another meaning
   networks_of(options);
   const trainer::AdaptationSet truth = read_truth(options, predictor->space(), predictor->quantity(), used_before);
@@ -116,6 +115,11 @@ void run_evaluate(const OptionParser& options) {
   if (options.has("predictor") && options.has("predictions")) {
     throw UsageError("--predictor and --predictions are two ways: give one");
   }
+  const char* ignored = options.has("predictor") ? "space" : "confidence";
+  if (options.has(ignored))
+    throw UsageError(
+        "--" + std::string(ignored) + ": " +
+        (options.has("predictor") ? "a predictor has its own" : "the table of --predictions has its bounds"));
   quantity_option(options);
   const bool by_predictor = options.has("predictor");
   if (!by_predictor) options.required("predictions");

@@ -45,7 +45,7 @@ void run_experiment(const OptionParser& options) {
     std::cout << read_file(std::filesystem::path(out) / "results.json");
   } else {
     say_written((std::filesystem::path(out) / "README.md").string(), "results",
-                "tenshot report " + out + " --out report.html");
+                "tenshot report " + shell_word(out) + " --out report.html");
   }
 }
 

@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What there is to say of a file, in the order it is shown.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// The text of a JSON value: strings as they are, everything else as JSON.
@@ -117,7 +116,6 @@ Facts describe_pool(const fs::path& folder, std::optional<datasets::Quantity> qu
   return facts;
 }
 
-/// What a table with these columns is to us.
 std::string table_kind(const datasets::CsvReader& csv) {
   if (csv.find("operation")) return "operators of networks";
   if (csv.find("trial") && csv.find("method")) return "results of an experiment";
@@ -135,7 +133,6 @@ Facts describe_table(const std::string& text, const std::string& file) {
   return {{"what", table_kind(csv)}, {"rows", std::to_string(rows)}, {"columns", datasets::quoted_list(csv.header())}};
 }
 
-/// A JSON file of ours names its format.
 Facts describe_json(const std::string& text, const std::string& file) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) throw FormatError(file + ": is neither a JSON object nor a table");

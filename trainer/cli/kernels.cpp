@@ -45,7 +45,6 @@ nlohmann::ordered_json to_json(const Network& network, const std::vector<Kernel>
   return json;
 }
 
-/// The kernels of a network's file under rules, for people or as JSON.
 void show(const std::string& model, const nasbench::FusionRules& rules, const OptionParser& options) {
   const Network network = nasbench::read_network_file(model, read_options(options));
   const std::vector<Kernel> kernels = find_kernels(network, rules);
@@ -163,7 +162,7 @@ void run_fusion_kit(const OptionParser& options) {
   const datasets::KitSummary written = datasets::write_kit(folder, kit);
   say_written(folder, std::to_string(written.models) + " test cases",
               "copy it to the device, run measure.sh there, copy results/ back, then tenshot kernels detect --kit " +
-                  folder + " --out rules.json");
+                  shell_word(folder) + " --out rules.json");
 }
 
 void run_kernels_detect(const OptionParser& options) {

@@ -97,7 +97,6 @@ class KernelMeasuring {
   ProgressLine progress_;
 };
 
-/// Sizes of kernels by type.
 using Zoo = std::map<std::string, std::vector<KernelSizes>>;
 
 /// The kernels of the networks of --networks, or of the synthetic ones that `network generate` makes.
@@ -137,7 +136,6 @@ std::vector<std::string> kinds_of(const OptionParser& options, const Zoo& zoo) {
   return kinds;
 }
 
-/// The numbers of a list: "7,14,28".
 std::vector<int> sizes(const OptionParser& options, const std::string& option) {
   std::set<int> numbers;
   for (const std::string& text : filled_parts(options.get(option))) {
@@ -211,8 +209,8 @@ void run_kernels_sample(const OptionParser& options) {
   measure.keep();
   if (left_out == kinds.size()) throw InputError("no kernel of " + joined(kinds) + " could be measured");
   say(std::to_string(measure.count()) + " kernels of " + runtime_name + ", " + std::to_string(refused) +
-      " refused; written to " + out + "; next: tenshot kernels train --kernels " + out + " --rules " +
-      options.get("rules") + " --out device.tenshot");
+      " refused; written to " + out + "; next: tenshot kernels train --kernels " + shell_word(out) + " --rules " +
+      shell_word(options.get("rules")) + " --out device.tenshot");
 }
 
 void measure_grid(const OptionParser& options) {

@@ -15,7 +15,6 @@
 namespace tenshot::cli {
 namespace {
 
-/// A verb, `inner` where it is one of several below it: `kernels find`.
 struct Verb {
   std::string name, inner;
   RunVerb* run;
@@ -64,7 +63,6 @@ const Placeholders placeholders = {
     {"settings", settings_in_help},
 };
 
-/// Which verbs stand below one, and their examples.
 void print_inner(const std::string& verb, const std::vector<std::string>& inner) {
   std::cout << "Usage: tenshot " << verb << " " << joined(inner, "|") << " [options]; each has --help\n\nExample:\n";
   for (const std::string& name : inner) {

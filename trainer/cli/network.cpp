@@ -19,7 +19,6 @@ namespace {
 
 using nasbench::Network;
 
-/// What all operators of one kind cost together.
 struct KindCosts {
   int count = 0;
   std::int64_t multiply_adds = 0, parameters = 0, input_bytes = 0, output_bytes = 0, weight_bytes = 0;
@@ -40,7 +39,6 @@ std::string kind_of(const nasbench::OperatorSpecification& operation) {
   return operation.name.empty() ? kind : kind + " " + operation.name;
 }
 
-/// The costs of the operators by their kinds, and in `total` of all together.
 std::map<std::string, KindCosts> costs_of(const Network& network, KindCosts& total) {
   std::map<std::string, KindCosts> by_kind;
   const std::vector<std::int64_t> stored = stored_parameters(network);
@@ -202,8 +200,9 @@ void run_network_list(const OptionParser& options) {
   files.makes("--out", out);
   const std::vector<nasbench::Architecture> identities = named_networks(archs, space);
   write_file_atomically(out, nasbench::networks_json(identities).dump(1) + "\n");
-  say_written(out, std::to_string(identities.size()) + " networks",
-              "tenshot dataset import --space networks --networks " + out + " --table latency_ms.csv --out pool");
+  say_written(
+      out, std::to_string(identities.size()) + " networks",
+      "tenshot dataset import --space networks --networks " + shell_word(out) + " --table latency_ms.csv --out pool");
 }
 
 }  // namespace tenshot::cli

@@ -40,7 +40,6 @@ void write_kit(const OptionParser& options, const datasets::KitRequest& request)
                   " there, copy results/ back, then " + adapt_command(options, folder));
 }
 
-/// `--converted`, to the kit that is there by now.
 void add_converted(const OptionParser& options) {
   const std::string folder = options.get("kit"), from = options.get("converted");
   const datasets::ConvertedSummary added = datasets::add_converted(folder, from);

@@ -119,7 +119,6 @@ std::unique_ptr<trainer::Predictor> predictor_of(const OptionParser& options, co
   return known;
 }
 
-/// Goes on without the networks that the predictor says nothing of.
 void leave_out_unusable(const OptionParser& options, const trainer::Predictor& predictor,
                         std::vector<nasbench::Architecture>& architectures, trainer::Predictions& predictions) {
   std::vector<datasets::LeftOutFile> left_out;
@@ -163,6 +162,7 @@ void run_predict(const OptionParser& options) {
   if (options.has("out")) files.makes("--out", options.get("out"));
   const auto predictor = predictor_of(options, file);
   trainer::require_quantity(quantity_option(options), *predictor, file);
+  require_intervals(options, *predictor);
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);
   leave_out_unusable(options, *predictor, architectures, predictions);

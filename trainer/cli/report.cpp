@@ -7,7 +7,6 @@
 namespace tenshot::cli {
 namespace {
 
-/// What a reader of the page may want to run.
 std::vector<std::pair<std::string, std::string>> commands_of(const std::vector<std::string>& arguments,
                                                              const std::string& what) {
   std::string again = "tenshot report";

@@ -164,6 +164,11 @@ double confidence_option(const OptionParser& options) {
   return options.number_between("confidence", 0, 1, "a share between 0 and 1, such as 0.9");
 }
 
+void require_intervals(const OptionParser& options, const trainer::Predictor& predictor) {
+  if (!options.has("confidence") || predictor.has_intervals()) return;
+  throw UsageError("--confidence: a predictor of '" + std::string(predictor.kind()) + "' has no intervals");
+}
+
 std::optional<double> limit_option(const OptionParser& options) {
   if (!options.has("limit")) return std::nullopt;
   return options.number_between("limit", 0, HUGE_VAL, "a positive number in the quantity's unit, such as ms");

@@ -47,7 +47,6 @@ std::size_t kernel_of(const descriptor::LayerStages& layer, KernelPolicy policy)
   return static_cast<std::size_t>(best - layer.kernels.begin());
 }
 
-/// The candidates that the options leave.
 void restrict(const ColdStages& stages, const ColdPlanOptions& options, ColdProblem& problem) {
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
     const std::size_t kernel = kernel_of(stages.layers[i], options.kernels);
@@ -147,7 +146,6 @@ ColdPlanning search(const ColdStages& stages, const ColdProblem& problem, bool q
   return planning;
 }
 
-/// Reading, transforming and creating.
 double preparation_ms(const descriptor::LayerStages& layer, const KernelStages& kernel, bool cached, bool made) {
   const double weights = cached ? kernel.read_cached_ms : layer.read_raw_ms + kernel.transform_ms;
   return weights + (made ? kernel.create_again_ms : kernel.create_ms);

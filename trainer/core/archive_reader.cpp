@@ -16,7 +16,6 @@ bool is_in(double value, Range range) { return value >= range.least && value <= 
 
 std::string text_of(Range range) { return "a number from " + shortest(range.least) + " to " + shortest(range.most); }
 
-/// The values of an array, each in the range.
 template <class Number>
 std::vector<Number> checked(std::vector<Number> values, const std::string& name, Range range,
                             std::optional<std::size_t> size) {

@@ -41,7 +41,6 @@ void lend_quantiles(const OwnFits& lender, OwnFits& fits) {
   }
 }
 
-/// The source of each device-runtime of `pool`.
 std::vector<std::size_t> claimed_sources(const datasets::Pool& pool, const std::vector<KnowledgeSource>& sources) {
   std::vector<std::size_t> source_of, devices(sources.size(), 0);
   for (const datasets::DeviceRuntime& device : pool.devices) {

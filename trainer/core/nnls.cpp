@@ -7,7 +7,6 @@ namespace {
 
 using Mask = Eigen::Array<bool, Eigen::Dynamic, 1>;
 
-/// The unconstrained solution over the passive columns, zero elsewhere.
 Eigen::VectorXd solve_passive(const Eigen::MatrixXd& a, const Eigen::VectorXd& b, const Mask& passive) {
   std::vector<Eigen::Index> columns;
   for (Eigen::Index j = 0; j < a.cols(); ++j) {

@@ -14,7 +14,6 @@ constexpr const char* rows_key = "adaptation_set";
 constexpr const char* choices_name = "adaptation_set.architectures";
 constexpr const char* latency_name = "adaptation_set.latency_ms";
 
-/// The space of a card; nullptr where it says none that is known here.
 const nasbench::NetworkSpace* space_of(const nlohmann::json& card) {
   if (!card.contains("space") || !card["space"].is_string()) return nullptr;
   try {

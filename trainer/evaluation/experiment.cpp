@@ -94,7 +94,6 @@ std::string identity_of(const Experiment& experiment, const GridCell& cell) {
          std::to_string(experiment.spec.seed_of(cell.trial)) + ", " + describe(experiment.spec, cell);
 }
 
-/// Runs a cell of a model that is trained into `file`.
 ProcessTask running_of(const Experiment& experiment, const GridCell& cell, const fs::path& model, const fs::path& file,
                        PlanningPriors& priors) {
   const auto run = [&experiment, &cell, model, file, &priors] {

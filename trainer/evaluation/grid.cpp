@@ -68,7 +68,6 @@ std::vector<std::vector<std::string>> pools_of(const PoolStrategy& strategy, con
   return singles;
 }
 
-/// Whether anything is known of the target when nothing is measured.
 bool answers_unmeasured(const ExperimentData& data, const Method& method, const std::string& target) {
   const datasets::HardwareDescriptor& descriptor = data.train.find(target)->descriptor;
   if (!method.descriptor || method.descriptor_kind() == "inferred") return false;
@@ -128,7 +127,6 @@ void add_choices(Experiment& experiment, GridCell cell) {
   }
 }
 
-/// Adds the cells of a target and the spec's pool `p`.
 void add_target(Experiment& experiment, const std::string& target, std::size_t p) {
   const PoolStrategy& strategy = experiment.spec.pools[p];
   const datasets::Pool& all = experiment.data.train;

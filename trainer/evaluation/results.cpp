@@ -28,7 +28,6 @@ std::string field(const std::string& text) {
 
 std::string field(double value) { return std::isnan(value) ? std::string() : shortest(value); }
 
-/// The fields that say which cell a row is of.
 std::string choice_fields(const ExperimentSpec& spec, const GridCell& cell) {
   return field(cell.target) + ',' + field(spec.pools[cell.pool].name) + ',' + field(cell.pool_device) + ',' +
          cell.sampler + ',' + (cell.samples == every_sample ? "all" : std::to_string(cell.samples)) + ',' +
@@ -146,7 +145,6 @@ json results_json(const Experiment& experiment, const std::vector<CellResult>& r
   return document;
 }
 
-/// One row for each prediction of a first trial.
 std::string predictions_csv(const Experiment& experiment, const std::vector<CellResult>& results) {
   const datasets::Pool& test = experiment.data.test;
   std::string text = "experiment,target,pool,pool_device,sampler,samples,clones,method,architecture";

@@ -35,7 +35,6 @@ std::string expanded(const JsonField& value) {
   }
 }
 
-/// The path beside the spec where there is something, else as it stands.
 std::string beside_spec(const std::string& path, const std::filesystem::path& folder) {
   const std::filesystem::path beside = folder / path;  // an absolute path stays itself
   return !path.empty() && is_there(beside) ? beside.string() : path;
@@ -137,7 +136,6 @@ json settings_of(const JsonField& value, const PredictorRow& row) {
   }
 }
 
-/// How the method's own samples are chosen, and how many.
 void read_samples(const JsonField& value, Method& method) {
   if (const auto v = value.find("sampler")) method.sampler = v->one_of(plan_samplers());
   if (const auto v = value.find("planning_noise")) method.planning_noise = v->number({1e-4, 10});

@@ -54,7 +54,6 @@ class Worker {
 
   const ProcessTask& task() const { return task_; }
 
-  /// True once the process has ended; throws Error when it failed.
   bool finished() {
     int status = 0;
     if (::waitpid(process_, &status, WNOHANG) != process_) return false;

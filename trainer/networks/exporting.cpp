@@ -80,7 +80,6 @@ std::vector<std::string> with_bounds(const ExportedFormula& exported, Formula& f
   return names;
 }
 
-/// Its formula, with a deviation only where it has intervals.
 ExportedFormula exported_of(const Predictor& predictor) {
   ExportedFormula found = predictor.formula();
   if (!predictor.has_intervals()) found.deviation.clear();

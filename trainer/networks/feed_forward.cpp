@@ -15,7 +15,6 @@ namespace {
 /// Rows evaluated at a time: their activations stay in the second-level cache between layers.
 constexpr std::size_t block_rows = 512;
 
-/// What a file's network may be.
 constexpr std::int64_t widest_layer = 1'000'000;
 constexpr Range weights{-1e9, 1e9};
 

@@ -15,7 +15,6 @@ MatrixOperand transposed(MatrixOperand operand) {
   return operand;
 }
 
-/// The state before the first step.
 AdamState fresh_state(std::vector<float> parameters) {
   const std::vector<float> zeros(parameters.size());
   return {std::move(parameters), zeros, zeros};

@@ -12,7 +12,6 @@
 namespace tenshot::trainer {
 namespace {
 
-/// One pass over the shuffled samples; returns the mean loss.
 double train_epoch(RegressionNetwork& network, const TrainingSet& set, const FitOptions& options, int epoch) {
   const auto width = static_cast<std::size_t>(set.width);
   std::vector<int> order = numbers_below<int>(static_cast<std::size_t>(set.rows()));

@@ -28,7 +28,6 @@ std::vector<std::filesystem::path> paths_of(const MeasurementSource& source) {
   return {};
 }
 
-/// Measurements that are numbers; none where they lie in files.
 Numbers numbers_of(const MeasurementSource& source) {
   const auto* numbers = std::get_if<Numbers>(&source);
   return numbers == nullptr ? Numbers() : *numbers;
@@ -70,6 +69,10 @@ Strings strings_of(const pybind11::iterable& architectures) {
 }
 
 std::vector<nasbench::Architecture> parse_all(const NetworkSpace& space, const Strings& strings, const Shapes& shapes) {
+  for (const auto& [input, shape] : shapes) {
+    if (std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent < 1; }))
+      throw InputError("shapes['" + input + "'] has an extent below 1");
+  }
   return datasets::architectures_or_files(strings, space, {/*batch=*/1, shapes});
 }
 

@@ -6,6 +6,8 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <cmath>
+
 #include "datasets/tables/network_sources.h"
 #include "nasbench/spaces/networks.h"
 #include "trainer/core/adaptation.h"
@@ -39,7 +41,9 @@ class LoadedPredictor {
 
   const nasbench::NetworkSpace& space() const { return predictor_->space(); }
 
-  trainer::Predictions predictions(const Strings& strings, double confidence, const Shapes& shapes) const {
+  /// What is refused, since nothing sure can be said of it, is NaN, and a note, unless it `raises` InputError.
+  trainer::Predictions predictions(const Strings& strings, double confidence, const Shapes& shapes,
+                                   bool raises = false) const {
     if (!(confidence > 0 && confidence < 1)) {
       throw InputError("the confidence is " + std::to_string(confidence) + ", expected a share between 0 and 1");
     }
@@ -48,16 +52,28 @@ class LoadedPredictor {
     {
       const py::gil_scoped_release other_threads_may_run;
       const std::vector<nasbench::Architecture> architectures = parse_all(space(), strings, shapes);
+      if (!shapes.empty() && &space() != &nasbench::networks()) throw InputError("shapes are of networks' files");
       found = predictor_->predict(architectures, confidence);
-      require_usable(found, architectures, space(), predictor_->quantity());
       notes = trainer::notes_on(*predictor_, architectures);
+      Strings refused;
+      for (std::size_t i = 0; i < architectures.size(); ++i) {
+        std::string reason = why_unusable(found, i, architectures[i], space(), predictor_->quantity());
+        if (reason.empty()) continue;
+        if (raises) throw InputError(reason);
+        refused.push_back(std::move(reason));
+        for (auto* numbers : {&found.latency_ms, &found.lower_ms, &found.upper_ms})
+          if (!numbers->empty()) (*numbers)[i] = std::nan("");
+      }
+      if (!refused.empty())
+        notes.push_back(std::to_string(refused.size()) + " of " + std::to_string(architectures.size()) +
+                        " predictions are NaN: " + refused.front());
     }
     for (const std::string& note : notes) warn(note);
     return found;
   }
 
   double predict_one(const std::filesystem::path& text, const Shapes& shapes) const {
-    return predictions({text.string()}, 0.9, shapes).latency_ms.front();
+    return predictions({text.string()}, 0.9, shapes, true).latency_ms.front();
   }
   py::array_t<double> predict(const py::iterable& architectures, const Shapes& shapes) const {
     return to_array(predictions(strings_of(architectures), 0.9, shapes).latency_ms);
@@ -103,7 +119,10 @@ class LoadedPredictor {
   trainer::Archive archive_;  ///< its file's content, with the verdict
 };
 
-/// Throws InputError where the model makes nothing of it.
+void require_measured_fleet(bool fleet, const std::optional<MeasurementSource>& measured) {
+  if (fleet && !measured) throw InputError("fleet is of several files or folders of measurements, one of each board");
+}
+
 void set_runtime(const trainer::PoolModel& model, const std::string& runtime, trainer::AdaptationSet& set) {
   if (!runtime.empty() && !trainer::predictor_row(std::string(model.kind())).adapts_by("runtime")) {
     throw InputError("a checkpoint of '" + std::string(model.kind()) + "' makes nothing of a device's runtime");
@@ -121,6 +140,7 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
   if (!measurements && like.empty()) {
     throw InputError("adapting needs measurements, or `like`: a device-runtime that the checkpoint knows");
   }
+  require_measured_fleet(fleet, measurements);
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, {}, measurements, like));
   trainer::AdaptationSet set;
   if (measurements) set = adaptation_set(*model, *measurements, quantity, fleet);
@@ -166,6 +186,8 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
   const Strings candidates = among ? strings_of(*among) : Strings{};
   if (among && candidates.empty()) throw InputError("candidates holds no architecture and no network");
   if (quantity) datasets::quantity_named(*quantity);
+  if (samples == 0) throw InputError("samples is 0, expected at least 1");
+  require_measured_fleet(fleet, measured);
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, candidates, measured));
   const nasbench::NetworkSpace& space = *model->pool().space;
   trainer::PlanRequest request;
@@ -188,7 +210,6 @@ Strings networks(const std::filesystem::path& path, const Shapes& shapes) {
   return format_all(nasbench::networks(), read);
 }
 
-/// What help() says of a class, function or property.
 const char* doc(const std::string& name) {
   static std::map<std::string, std::string> texts;
   const std::string& all = module_docs("docs");

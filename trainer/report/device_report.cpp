@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What was measured and not adapted on.
 AdaptationSet others_of(const datasets::MeasuredSource& all, const AdaptationSet& used) {
   const nasbench::ArchitectureSet known(used.architectures.begin(), used.architectures.end());
   AdaptationSet others;
@@ -24,7 +23,6 @@ AdaptationSet others_of(const datasets::MeasuredSource& all, const AdaptationSet
   return others;
 }
 
-/// What could not be used of a file, for the page; empty: nothing.
 std::string left_out_of(const datasets::MeasuredSource& source) {
   if (!source.kit || source.kit->findings.empty()) return source.findings.summary();
   return counted(source.left_out(), "doubtful or unusable result") + ", " + source.kit->findings.front().message;

@@ -29,7 +29,6 @@ Rows rows_of(const Device& device, const std::vector<Architecture>& architecture
   return rows;
 }
 
-/// What the values of a row are.
 std::string with_intervals(const Device& device, const std::string& caption) {
   return caption + (device.predictor.has_intervals() ? ", with 90 % intervals" : "");
 }
@@ -60,7 +59,6 @@ bool is_useful(const NetworkSpace& space, const Architecture& architecture) {
   return &space != &cells || cells.format(cells.canonical(architecture)).find("conv") != std::string::npos;
 }
 
-/// Rows of the first useful ones of `order`.
 Rows first_useful(const Device& device, const std::vector<Architecture>& architectures, const Predictions& predictions,
                   const std::vector<std::size_t>& order) {
   std::vector<std::size_t> first;

@@ -107,7 +107,6 @@ std::vector<std::string> cells_of(const json& variants, const std::function<json
   return cells;
 }
 
-/// One row for each variant: its means over the targets.
 void add_means(Page& page, const json& results) {
   const json& variants = results.at("variants");
   const auto accuracy = cells_of(
@@ -168,7 +167,6 @@ void add_targets(Page& page, const json& results) {
   page.folded("Spearman's ρ of every method", tables_by_target(results, "spearman", "Spearman's ρ", 1, 3));
 }
 
-/// What a line of a variant, over its samples, is called.
 std::string line_name(const json& variant, const json& spec) {
   std::string name = variant.at("method");
   if (spec.at("pools").size() > 1) name += ", " + variant.at("pool").get<std::string>();
@@ -230,7 +228,6 @@ void add_errors(Page& page, const json& results, const PairsOf& pairs) {
        "All targets together, first trial, of the " + std::to_string(distributions.size()) + " best on average"});
 }
 
-/// Predictions of the best method, target by target.
 void add_predictions(Page& page, const json& results, const PairsOf& pairs, datasets::Quantity quantity) {
   const std::vector<json> variants = ranked(results);
   if (variants.empty()) return;

@@ -9,7 +9,6 @@
 namespace tenshot::trainer::report {
 namespace {
 
-/// Escaped, with `**bold**` as an element.
 std::string marked_up(const std::string& text) {
   std::string html;
   for (const char c : escaped(text)) {
@@ -37,14 +36,12 @@ std::string scrolled_table(const std::string& caption, const std::string& attrib
          escaped(caption) + "\">\n";
 }
 
-/// Names may hold ids of strangers' tables.
 std::string file_name(std::string text) {
   const auto odd = [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '_' && c != '.'; };
   std::replace_if(text.begin(), text.end(), odd, '_');
   return text;
 }
 
-/// An element of the page as a file: with the page's colours inside.
 std::string standalone(const std::string& svg) {
   const std::size_t open = svg.find('>');
   return svg.substr(0, open) + " style=\"background: var(--card)\">\n<style>" + page_style("colours") + "</style>" +

@@ -27,7 +27,6 @@ bool can_be_drawn(double value) {
   return std::abs(value) <= largest;  // not, where it is NaN
 }
 
-/// The points that can be drawn, on an axis that may be logarithmic.
 std::vector<Mark> drawable(const std::vector<Mark>& marks, bool logarithmic_x = false) {
   std::vector<Mark> result;
   for (Mark mark : marks) {
@@ -85,7 +84,6 @@ Legend legend_of(const std::vector<Series>& series) {
 
 std::string name_of(const Mark& mark) { return mark.name.empty() ? "" : mark.name + "\n"; }
 
-/// What a point of a predicted-against-measured plot says.
 std::string comparison(const Mark& mark, const std::string& unit) {
   const double error = 100 * (mark.y / mark.x - 1);
   return name_of(mark) + "measured " + significant(mark.x) + " " + unit + ", predicted " + significant(mark.y) + " " +
@@ -164,7 +162,6 @@ std::vector<double> common_ticks(const std::vector<Series>& series) {
   return {values.begin(), values.end()};
 }
 
-/// The room that the longest of the names takes, at most `most`.
 double width_of(const std::vector<std::string>& names, double most) {
   double widest = 0;
   for (const std::string& name : names) widest = std::max(widest, text_width(name));

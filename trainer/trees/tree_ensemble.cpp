@@ -10,7 +10,6 @@
 namespace tenshot::trainer {
 namespace {
 
-/// How many numbers an archive has for a node.
 std::size_t numbers_of(Splits splits) { return splits == Splits::of_bits ? 4 : 5; }
 
 /// Throws FormatError unless every child comes after its one parent and every split asks one of `width` features. Where
@@ -39,7 +38,6 @@ void require_tree(const SplitTree& tree, std::size_t width, Splits splits, const
   }
 }
 
-/// A whole number of an array, which holds 64-bit floats.
 std::int32_t index_of(double value, const std::string& field) {
   require_in_range(value, {-1, 2e9}, field);
   if (value != std::floor(value)) throw FormatError(field + " is " + shortest(value) + ", expected a whole number");

@@ -54,9 +54,9 @@ Examples
   ./measure.sh --backend onnxruntime --threads 1
   ./measure.sh --backend custom --command './bench --model {model} --repeat {runs}'
   ./measure.sh --command 'benchmark_app -m {model} -api sync -niter {runs}' --times 'Median: %{ms}'
-  ./measure.sh --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'avg=%{us}' \
-    --profile-command 'benchmark_model --graph={model} --num_runs={runs} --enable_op_profiling=true'
-  ./measure.sh --adb --command '../benchmark_model --graph={model} --num_runs={runs}' --times 'Inference (avg): %{us}'
+  ./measure.sh --command 'benchmark_model --graph={model} --num_runs={runs} --min_secs=0' --times 'avg=%{us}' \
+    --profile-command 'benchmark_model --graph={model} --num_runs={runs} --min_secs=0 --enable_op_profiling=true'
+  ./measure.sh --adb --command '../benchmark_model --graph={model} --num_runs={runs} --min_secs=0' --times 'Inference (avg): %{us}'
 END
 }
 
@@ -276,7 +276,7 @@ fi
 settings() {
   printf '%s=%s\n' kit "$(setting kit)" backend "$backend" runner "$runner" version "$version" precision "$precision" \
     threads "$threads" optimization "$optimization" converted "$format" times "$times_pattern" adb "$phone" \
-    command "$(printf '%s' "$command" | tr '\n' ' ')"
+    command "$(printf '%s' "$command" | tr '\n' ' ')" calibration "${calibration:+$(sha256 "$calibration")}"
 }
 # Where nothing was measured, anything may be tried.
 for meta in results/*/meta.txt; do [ -f "$meta" ] || rm -f results/kit.txt; break; done
@@ -288,7 +288,9 @@ if [ -f results/kit.txt ]; then
 fi
 echo $$ | save results/running || exit 1
 trap 'echo >&4; echo "Interrupted; run it again to go on" >&4; exit 130' INT TERM HUP
-trap 'rm -f results/running' EXIT
+sampler='' watched_pid='' # of what runs beside a model, which an interruption does not reach in every shell
+# shellcheck disable=SC2086 # none, or numbers
+trap 'rm -f results/running; kill $sampler $watched_pid 2>/dev/null' EXIT
 [ -f results/kit.txt ] || { settings; date -u +started=%Y-%m-%dT%H:%M:%SZ; } | save results/kit.txt || exit 1
 
 # ---- The state of the board, or of the phone.
@@ -498,8 +500,10 @@ if [ -n "$sentinel_every" ] && [ $done_before -lt "$total" ] && ! sentinel_ms=$(
   sentinel_every=''
 fi
 moved_ones='' pass=1 stopped='' last_failure='' same_failures=0
-# Whether this model and the two before it failed for one reason, but for their names and numbers.
+# Whether this model and the two before it failed for one reason, but for their names and numbers. Those that failed in an
+# earlier run too do not count: the models behind them are tried.
 is_same_failure() {
+  [ -z "$failed_before" ] || return 1
   failure=$(printf '%s' "$why" | sed "s/$id/MODEL/g; s/$hash/HASH/g; s/0x[0-9a-f]*/N/g; s/[0-9][0-9]*/N/g")
   if [ "$failure" = "$last_failure" ]; then same_failures=$((same_failures + 1)); else same_failures=1; fi
   last_failure=$failure
@@ -517,6 +521,8 @@ measure_all() { # what is not done; sets failures and failed
     is_done "$id" "$hash" && continue
     attempts=$((attempts + 1)) engine=$(engine_of)
     runs=${runs_asked:-$runs}
+    failed_before=''
+    [ ! -f "results/$id/failed.txt" ] || failed_before=yes
     # An earlier result of this model stays until there is a new one.
     rm -rf "$out"
     is_measured "$id" "$hash" || rm -rf "results/$id"
@@ -621,7 +627,7 @@ echo "$done_count of $total measured; the results are in $PWD/results"
   "them out; let the board cool, fix its clocks, and run this again: it measures them again"
 if [ -n "$stopped" ]; then
   echo "Three models in a row failed for the same reason, so no further one was tried: $stopped" >&2
-  echo "What they printed is in results/$stopped_at/log.txt; another run tries them again" >&2
+  echo "What they printed is in results/$stopped_at/log.txt; another run tries them again, and then the others" >&2
   exit 1
 fi
 if [ $failed != 0 ]; then

@@ -91,6 +91,7 @@ energy_of() { # RUNS: sets millijoules to what running the model so often takes,
     status=$?
     kill $sampler
     wait $sampler 2>/dev/null
+    sampler=''
     [ $status = 0 ] || return 1
     millijoules=$(awk 'NF == 2 && n++ { total += ($2 + last) / 2 * ($1 - since) } { since = $1; last = $2 }
       END { printf "%.6f", total }' "$out/power.part")
@@ -129,6 +130,8 @@ watched() { # COMMAND…: runs it; sets peak_kib to the largest resident set of 
     sleep 0.01 2>/dev/null || sleep 1
   done
   wait $watched_pid
+  status=$? watched_pid=''
+  return $status
 }
 # Enough runs for half a second, so that the peak is seen.
 memory_runs() { awk "BEGIN { n = int(500 / $1) + 1; print(n > 2000 ? 2000 : n) }"; } # MILLISECONDS of one
@@ -170,7 +173,10 @@ measure_quantities() { # of the architecture that was just timed; sets energy_li
   energy_line='' memory_mib=''
   [ "$kind" = architecture ] || return 0
   [ -n "$energy_missing" ] || { measure_energy >>"$log" 2>&1; energy_line=${energy_mj:+energy_mj=$energy_mj}; }
-  [ -n "$energy_missing" ] || energy_line=${energy_line:-energy=failed}
+  if [ -z "$energy_missing$energy_line" ]; then
+    energy_line=energy=failed
+    printf 'no energy, see its log; '
+  fi
   [ -n "$memory_missing" ] || measure_memory >>"$log" 2>&1
   rm -f "$out/discarded.part" "$out/power.part"
 }

@@ -37,7 +37,6 @@ Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index columns, Rng& rng)
   return matrix;
 }
 
-/// One over the number of rows of the row's device.
 at::Tensor shares(const DescribedNetworks& networks) {
   std::vector<double> count(static_cast<std::size_t>(networks.inputs.rows()), 0);
   for (const std::int64_t d : networks.device) count[static_cast<std::size_t>(d)] += 1;

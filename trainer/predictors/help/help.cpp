@@ -49,7 +49,6 @@ const Declaration<Settings> help_options({
     {"seed", &Settings::seed, Allowed(0, 9.2e18), "Seed of every random draw."},
 });
 
-/// What a card keeps of them, beside which it keeps the seed.
 nlohmann::json settings_json(const Settings& settings) {
   nlohmann::json json = help_options.to_json(settings);
   json.erase("seed");
@@ -93,7 +92,6 @@ class HelpModel : public PoolModel {
     return feed_forward_predictor(adapted(set), predictor_card(*this, set, options.seed));
   }
 
-  /// Each device adapted to its own first measurements.
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     std::vector<std::vector<double>> latency_ms;
     for (const datasets::DeviceRuntime& device : pool_.devices) {
@@ -149,7 +147,6 @@ class TaskSource {
     }
   }
 
-  /// A function of what `rng` draws alone.
   MetaTask draw(Rng& rng) const { return draw(learning_[rng.below(learning_.size())], rng); }
 
   /// Keeps the network's state where its adapted predictors rank the architectures of validation devices better than

@@ -38,7 +38,6 @@ std::vector<KernelSample> as_learned(std::vector<KernelSample> samples, LearnerK
   return samples;
 }
 
-/// Those that the runtime executes by themselves, by type.
 std::map<std::string, LatencyRows> rows_of(const std::vector<KernelSample>& samples, LearnerKind learner) {
   std::map<std::string, LatencyRows> rows;
   for (const KernelSample& sample : samples) {

@@ -121,7 +121,6 @@ class TreeLearner : public LatencyLearner {
   TreeEnsemble trees_;
 };
 
-/// One tree a round, of all rows and features.
 TreeOptions boosting(int rounds, int depth, double smallest_leaf, std::uint64_t seed) {
   constexpr double learning_rate = 0.1, all = 1;
   return {1, rounds, learning_rate, depth, smallest_leaf, all, all, seed};

@@ -29,7 +29,6 @@ constexpr const char* names_of_sizes =
     "dot_length channels_of_group filters_of_group input_channels_filled filters_filled row_filled input_over_output "
     "padding";
 
-/// What features and details are made of.
 std::vector<double> sizes_of(const nasbench::OperatorSpecification& op) {
   const Shape& input = op.inputs.empty() ? op.output : op.inputs.front();
   const auto channels = static_cast<double>(channel_count(op, input));

@@ -72,7 +72,6 @@ class PerceptronLearner : public LatencyLearner {
     }
   }
 
-  /// The network's inputs of rows, one after the other.
   std::vector<float> standardised(const std::vector<std::vector<double>>& rows) const {
     std::vector<float> inputs;
     for (const std::vector<double>& row : rows) {

@@ -51,7 +51,6 @@ void require_same_features(DescriptorKind kind, const datasets::HardwareDescript
   }
 }
 
-/// A device as the network sees it.
 struct StandardisedDevice {
   double scale_ms = 1;          ///< the geometric mean of its reference latencies
   double unit_ms = 1;           ///< what its latencies are divided by: the scale, or 1 ms
@@ -187,7 +186,6 @@ class MapleEdgeModel : public NetworkModel {
     return set;
   }
 
-  /// The network of one device, over encodings alone.
   FeedForward of_device(const std::vector<DenseLayer>& layers, const StandardisedDevice& device,
                         double floor_ms) const {
     return {fold_constant_inputs(layers, static_cast<int>(space().encoding_width()), device.features), device.unit_ms,

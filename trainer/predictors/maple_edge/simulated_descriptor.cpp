@@ -36,7 +36,6 @@ std::vector<double> described_shares(const HardwareDescriptor& descriptor, const
   return shares;
 }
 
-/// An operator with all its shapes.
 struct OperatorEvents {
   std::string name;
   double latency_ms = 0;

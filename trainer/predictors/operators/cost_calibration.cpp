@@ -65,7 +65,6 @@ NetworkSplit split_sizes(const CostLibrary& library) {
   return split;
 }
 
-/// An error of log latency, and what its variance is made of.
 struct ExpectedError {
   double error = 0;
   double own_variance = 0;

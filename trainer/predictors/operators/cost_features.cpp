@@ -134,7 +134,6 @@ struct Parts {
   std::vector<Eigen::VectorXd> raw;  ///< raw features of each number, without the base
   std::vector<std::vector<nasbench::OperatorSpecification>> operators;  ///< of each number
 
-  /// The groups of the network's operators.
   std::set<std::size_t> groups_of(std::size_t network) const {
     std::set<std::size_t> groups;
     for (std::size_t at = begin[network]; at < begin[network + 1]; ++at) {

@@ -24,7 +24,6 @@ constexpr double student_freedom = 4;
 constexpr double smallest_noise = 0.02;
 constexpr double least_log_rms = 1e-4;
 
-/// The networks that one device has measured.
 struct Measured {
   std::vector<Index> networks;
   Eigen::MatrixXd features;
@@ -134,14 +133,12 @@ void draw_together(const std::vector<Measured>& measured, const LibraryOptions& 
   }
 }
 
-/// Gives all devices their costs with_unseen().
 void impute_unseen(const PoolNumbers& pool, Eigen::MatrixXd& costs) {
   const CostEvidence evidence = cost_evidence(pool, {});
   const Eigen::MatrixXd fitted = costs;
   for (Index d = 0; d < costs.rows(); ++d) costs.row(d) = with_unseen(evidence, {}, fitted, d);
 }
 
-/// What decisions add to the operators' costs.
 void add_decision_costs(const Measured& measured, Index operator_features, double penalty, Eigen::VectorXd& costs) {
   const Index decisions = costs.size() - operator_features;
   if (decisions == 0) return;

@@ -34,7 +34,6 @@ struct EntryView {
   double scale_ms = 0;
 };
 
-/// That the device is like an entry of the library, or one of a kind.
 struct Hypothesis {
   std::size_t entry = 0;  ///< those behind the library's are its kinds
   double closeness = 0;
@@ -48,7 +47,6 @@ struct Hypothesis {
   Eigen::VectorXd log_latency = {};
 };
 
-/// `features` are those of the entry's block.
 EntryView view_of(CostPrior prior, Index begin, const Eigen::MatrixXd& features, const Eigen::VectorXd& log_offset,
                   const Eigen::VectorXd& log_latency) {
   EntryView view;
@@ -252,14 +250,12 @@ void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypo
   posterior.anchor_weights = posterior.anchor_weights(kept).eval();
 }
 
-/// These measurements of a set.
 AdaptationFeatures part_of(const AdaptationFeatures& set, const std::vector<std::size_t>& rows) {
   AdaptationFeatures part{set.features(rows, Eigen::all), {}, set.whole_milliseconds, set.said, set.entries};
   for (const std::size_t row : rows) part.latency_ms.push_back(set.latency_ms[row]);
   return part;
 }
 
-/// The library's entries that a posterior is on.
 std::vector<std::size_t> entries_of(const CostPosterior& posterior, const CostLibrary& library) {
   std::set<std::size_t> entries;
   for (const CostComponent& component : posterior.components) entries.insert(component.entry);
@@ -355,7 +351,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
 }
 
 LogLatency errors_left_out(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
-  const std::vector<std::size_t> asked = evenly_spaced(fastest_first(set.latency_ms), 10);
+  const std::vector<std::size_t> asked = evenly_spaced(fastest_first(set.latency_ms), 15);
   LogLatency errors;
   errors.mean = errors.deviation = Eigen::VectorXd::Zero(asked.size());
   for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -371,13 +367,13 @@ LogLatency errors_left_out(const CostLibrary& library, const AdaptationFeatures&
 
 IntervalCalibration calibration_of_many(const CostLibrary& library, const AdaptationFeatures& set,
                                         const PosteriorOptions& options, const IntervalCalibration& calibration) {
-  constexpr Index many = 20;
+  constexpr Index many = 15;
   if (set.features.rows() < many) return calibration;
   AdaptationFeatures likely = set;
   likely.entries = entries_of(adapt(library, set, options), library);
   const LogLatency errors = errors_left_out(library, likely, options);
   const Eigen::ArrayXd standardised = errors.mean.array() / errors.deviation.array();
-  constexpr double share = 0.5;  // the tail of some ten errors says little
+  constexpr double share = 0.5;  // the tail of fifteen errors says little
   return widened(calibration, {standardised.data(), standardised.data() + standardised.size()}, share);
 }
 

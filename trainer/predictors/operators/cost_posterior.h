@@ -87,12 +87,12 @@ LogLatency predict(const CostPosterior& posterior, const FeatureTable& table, bo
 IntervalCalibration calibration_of(const CostLibrary& library, const CostPosterior& posterior,
                                    IntervalCalibration calibration);
 
-/// What the posterior given the others is wrong by of ten of the measured networks, from fast to slow, each left out in
-/// turn: log latency, and the deviation that it had. At least two are measured.
+/// What the posterior given the others is wrong by of fifteen of the measured networks, from fast to slow, each left
+/// out in turn: log latency, and the deviation that it had. At least two are measured.
 LogLatency errors_left_out(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options);
 
-/// A calibration for many measurements, from twenty on: where errors_left_out(), of the entries that all of them leave,
-/// exceed what the calibration, which is of ten, lets expect, as much wider. Costs seem surer then than they are.
+/// A calibration for fifteen measurements and more: as much wider as errors_left_out(), of the entries that all of them
+/// leave, exceed what the calibration, which is of ten, lets expect. Costs seem surer then than they are.
 IntervalCalibration calibration_of_many(const CostLibrary& library, const AdaptationFeatures& set,
                                         const PosteriorOptions& options, const IntervalCalibration& calibration);
 

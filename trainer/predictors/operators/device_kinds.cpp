@@ -22,7 +22,6 @@ constexpr double usual_noise_count = 8;  ///< networks that KindOptions::noise c
 constexpr double least_noise = 0.01;
 constexpr double scale_variance = 4;  ///< of a device's log speed, before any was seen
 
-/// What one device measured.
 struct Measured {
   std::vector<Index> networks;  ///< [n], by number
   Eigen::MatrixXd features;     ///< [n, features], in usual units

@@ -9,7 +9,6 @@
 namespace tenshot::trainer::operators {
 namespace {
 
-/// A part of a network, and its features.
 struct Part {
   std::string name, kind;
   Eigen::VectorXd features;
@@ -30,7 +29,6 @@ PartCost cost_of(const CostPosterior& posterior, const Part& part) {
   return {part.name, part.kind, mean, std::sqrt(between + within), part.key};
 }
 
-/// `features` are those of the network.
 std::vector<Part> parts_of(const FeatureMap& map, const nasbench::NetworkSpace& space,
                            const nasbench::Architecture& architecture, const Eigen::VectorXd& features) {
   std::vector<Part> parts;

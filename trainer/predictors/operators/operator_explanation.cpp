@@ -51,6 +51,7 @@ bool all_alike(const AdaptationFeatures& set) {
 }
 
 /// The shares of at least 2 % that groups, "base" and "decisions" have in such a network's latency, the largest first.
+/// One that makes a network faster than its operators alone has a negative one.
 std::string latency_shares(const CostPosterior& posterior, const FeatureMap& map, const Eigen::VectorXd& features) {
   const Eigen::VectorXd costs_ms = posterior.mean_costs_ms();
   std::map<std::string, double> sums_ms;
@@ -64,7 +65,7 @@ std::string latency_shares(const CostPosterior& posterior, const FeatureMap& map
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::string> texts;
   for (const auto& [negative_share, name] : ranked) {
-    if (-negative_share >= 0.02) texts.push_back(name + " " + whole_percent(-negative_share));
+    if (std::abs(negative_share) >= 0.02) texts.push_back(name + " " + whole_percent(-negative_share));
   }
   return joined(texts);
 }
@@ -73,13 +74,14 @@ std::string latency_shares(const CostPosterior& posterior, const FeatureMap& map
 
 std::vector<Remark> explanation_lines(const CostPosterior& posterior, const FeatureMap& map,
                                       const AdaptationFeatures& set, const std::vector<std::string>& devices,
-                                      const std::vector<std::string>& names) {
+                                      const std::vector<std::string>& names, const std::string& like) {
   std::vector<Remark> lines = {{"Most like these devices of the pool: " + nearest_devices(posterior, devices)},
                                {"Where the time of the measured networks goes: " +
                                 latency_shares(posterior, map, set.features.colwise().mean().transpose())},
                                {"Noise of a measurement: " + whole_percent(std::sqrt(posterior.noise_variance()))}};
   const std::string bad = badly_explained(posterior, set, names);
-  if (!bad.empty()) lines.push_back({"measurements that do not fit the others: " + bad, true});
+  const std::string doubt = like.empty() ? "" : "the device is perhaps not like " + like + ", or there are ";
+  if (!bad.empty()) lines.push_back({doubt + "measurements that do not fit the others: " + bad, true});
   if (all_alike(set)) lines.push_back({"the measured networks are all alike: they say little of other networks", true});
   return lines;
 }

@@ -102,7 +102,8 @@ class OperatorsModel : public PoolModel {
           card, get_quantity(card),
           {{"The pool has " + counted(networks, "network") + ", too few to tell what operators cost", true}});
     }
-    put_explanation(card, get_quantity(card), explanation_lines(posterior, map, features, devices, names));
+    put_explanation(card, get_quantity(card),
+                    explanation_lines(posterior, map, features, devices, names, options.like));
     if (get_quantity(card) == pool_.quantity()) {
       put_explanation(card, get_quantity(card), remarks_on_scale(set.latency_ms, predict_pool(set.architectures)));
     }

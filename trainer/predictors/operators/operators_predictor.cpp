@@ -28,7 +28,7 @@ Eigen::VectorXd deviations_beyond(const operators::CostPosterior& posterior, con
   const Eigen::ArrayXXd most = posterior.anchors.leftCols(shares).array().square().colwise().maxCoeff();
   const Eigen::ArrayXXd beyond = (places.leftCols(shares).array().square() - most.replicate(places.rows(), 1)).max(0);
   return (std::pow(posterior.places.length, 2) * beyond.rowwise().sum()).unaryExpr([](double share) {
-    return deviation_of_part(-std::log1p(-std::min(share, 1.0)), 4);
+    return std::log1p(2 * std::min(share, 1.0));  // it may well cost twice as much more
   });
 }
 

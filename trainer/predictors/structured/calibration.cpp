@@ -23,7 +23,6 @@ datasets::LatencyMatrix part_of(const datasets::LatencyMatrix& all, const std::v
   return part;
 }
 
-/// A device that is predicted, and all that the library must not know then.
 struct HeldOut {
   std::size_t device = 0;
   std::vector<std::string> family;

@@ -26,7 +26,6 @@ constexpr std::size_t measurements_judged = 40;
 constexpr double largest_residual = 0.7;  ///< of log latency: one wrong measurement does not decide
 constexpr double scale_variance = 1;      ///< of log latency: the scale of a device is unknown
 
-/// Costs of every entry but the generic one, [features, entries].
 MatrixXd costs_of(const StructuredLibrary& library) {
   MatrixXd costs(static_cast<Index>(library.features()), static_cast<Index>(library.entries.size() - 1));
   for (Index e = 0; e < costs.cols(); ++e) costs.col(e) = cost_prior(library, static_cast<std::size_t>(e), {}, {}).mean;

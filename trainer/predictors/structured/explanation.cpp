@@ -169,9 +169,11 @@ std::vector<Remark> explanation_lines(const StructuredPosterior& posterior, cons
   for (const Component& component : posterior.components) weights[component.entry] += component.weight;
   const auto nearest = static_cast<std::size_t>(std::max_element(weights.begin(), weights.end()) - weights.begin());
   const bool described = nearest == library.entries.size();
-  lines.push_back(
-      {"Noise of a measurement: " + whole_percent(median_noise(posterior)) + "; " +
-       (described ? "as its descriptor says" : "most like " + library.entries[nearest].device + " of the pool")});
+  lines.push_back({"Noise of a measurement: " + whole_percent(median_noise(posterior)) + "; " +
+                   (described ? "as its descriptor says"
+                    : library.entries[nearest].device == "generic"
+                        ? "as is usual in the pool"
+                        : "most like " + library.entries[nearest].device + " of the pool")});
   constexpr std::size_t further = 10;
   if (others.size() >= further && !set.architectures.empty()) {
     const std::vector<double> deviation = expected_deviation(posterior, library.model->table(others), further);

@@ -102,7 +102,6 @@ namespace {
 constexpr int path_rounds = 2;
 constexpr double screening_gap = 20;  ///< of log evidence
 
-/// `candidate` fitted at each of `levels`.
 std::vector<HypothesisFit> fit_levels(const StructureProblem& problem, const CostPriors& priors,
                                       const HypothesisFit& candidate, const std::vector<NoiseLevel>& levels) {
   const CostGaussian& costs = priors.at(candidate.structure, candidate.entry);

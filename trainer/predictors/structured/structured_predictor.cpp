@@ -31,7 +31,6 @@ nlohmann::json tables_of(const nasbench::StructureTable& table, const structured
   return tables;
 }
 
-/// Signatures as hexadecimal numbers.
 nlohmann::json hexadecimal(const std::vector<std::uint64_t>& signatures) {
   nlohmann::json texts = nlohmann::json::array();
   for (const std::uint64_t bits : signatures) {

@@ -58,5 +58,17 @@ TEST(KitResults, WhatRanAtAnotherClockIsLeftOut) {
   EXPECT_FALSE(results.descriptor.has_latencies()) << "operators at half the clock are no part of it";
 }
 
+TEST(KitResults, WhatNoLevelIsOfMostIsSaid) {
+  const MeasuredKit kit;
+  kit.measure(0, 1, "clocks_before=918\nclocks_after=918\nclocks_moved=no\n");
+  kit.measure(1, 2, "clocks_before=700\nclocks_after=700\nclocks_moved=no\n");
+  kit.measure(2, 6, "clocks_before=483\nclocks_after=483\nclocks_moved=no\n");
+  const KitResults results = read_kit_results(kit.path());
+  EXPECT_EQ(results.latencies.size(), 3u);
+  EXPECT_EQ(results.findings[0].message,
+            "the clocks moved: from 483 to 918, and none is that of most: what was measured at one clock tells little "
+            "of another; fix them and measure again");
+}
+
 }  // namespace
 }  // namespace tenshot::datasets

@@ -168,6 +168,22 @@ TEST_F(JoinedMeasurements, OfTablesAreOfAFleetWhereOneSaysSo) {
                 "differs; measure some networks on all boards");
 }
 
+TEST_F(JoinedMeasurements, AtAnotherClockAreDoubted) {
+  const MeasuredKit a, b;
+  const auto doubts_at = [&](const std::string& clock) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      a.measure(i, 1, "clocks_before=918\nclocks_moved=no\n");
+      b.measure(i, 1, "clocks_before=" + clock + "\nclocks_moved=no\n");
+    }
+    return read_joined({a.path(), b.path()}, space(), Quantity::latency).measured.doubts;
+  };
+  EXPECT_TRUE(doubts_at("900").empty());
+  ASSERT_EQ(doubts_at("483").size(), 1u);
+  EXPECT_EQ(doubts_at("483")[0], b.path().string() +
+                                     ": its networks ran at a clock of 483, those of the kit before it at 918; measure "
+                                     "both at one");
+}
+
 TEST_F(JoinedMeasurements, OfOtherSettingsAreRefusedOrDoubted) {
   const MeasuredKit a, b;
   const auto joined = [&] { return read_joined({a.path(), b.path()}, space(), Quantity::latency); };

@@ -165,6 +165,14 @@ TEST(KitProfiles, OneThatAddsUpToAnotherLatencyIsLeftOutByItsFile) {
   }
   for (std::size_t i = 0; i < 5; ++i) kit.profile(i, i, 0.9 / static_cast<double>(1 + i));
   EXPECT_EQ(kit.read().networks, 5u) << "where all differ, none is told from the others";
+  for (std::size_t i = 0; i < 5; ++i) kit.profile(i, i, 900);
+  const KitProfiles other_unit = kit.read();
+  EXPECT_EQ(other_unit.networks, 0u);
+  ASSERT_EQ(other_unit.problems.size(), 5u);
+  EXPECT_NE(other_unit.problems[0].find("arch_01/profile.json: its layers add up to 900 times its network's measured "
+                                        "latency; is one of them in another unit?"),
+            std::string::npos)
+      << other_unit.problems[0];
 }
 
 }  // namespace

@@ -70,8 +70,12 @@ TEST(WideTable, TakesNothingBesideTheMeasurementsForADevice) {
 }
 
 TEST(WideTable, RefusesATableOfARowForEachDevice) {
-  const auto read = [] { parse("architecture,device,latency_ms\n" + text_of(0) + ",board,3\n"); };
-  EXPECT_NE(message_of(read).find("expected a column for each device"), std::string::npos);
+  for (const char* column : {"device", "Device", "device_id"}) {
+    const auto read = [&] {
+      parse("architecture," + std::string(column) + ",latency_ms\n" + text_of(0) + ",board,3\n");
+    };
+    EXPECT_NE(message_of(read).find("expected a column for each device"), std::string::npos);
+  }
 }
 
 TEST(WideTable, ReadsMicrosecondsWhereThatIsSaid) {
@@ -79,6 +83,23 @@ TEST(WideTable, ReadsMicrosecondsWhereThatIsSaid) {
   options.unit_ms = milliseconds_of("us");
   EXPECT_EQ(latencies_of(parse("architecture,board_us\n" + text_of(0) + ",2\n", options).devices[0]),
             (std::vector<double>{2e-3}));
+}
+
+TEST(WideTable, RefusesAColumnOfAnotherUnitThanIsSaid) {
+  WideTableOptions options;
+  options.unit_ms = milliseconds_of("us");
+  for (const char* column : {"cpu_ms", "CPU_s"}) {
+    EXPECT_NE(message_of([&] {
+                parse("architecture," + std::string(column) + "\n" + text_of(0) + ",2\n", options);
+              }).find("seems to be in another unit than us"),
+              std::string::npos);
+  }
+}
+
+TEST(WideTable, AnArchitectureWithoutAValueMayComeAgain) {
+  const Pool pool = parse("architecture,a,b\n" + text_of(0) + ",nan,\n" + text_of(0) + ",3,4\n");
+  EXPECT_EQ(latencies_of(pool.devices[0]), (std::vector<double>{3}));
+  EXPECT_EQ(pool.findings.total(), 2u);
 }
 
 TEST(WideTable, IgnoresAnUnnamedColumn) {

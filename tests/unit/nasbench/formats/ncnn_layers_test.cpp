@@ -97,6 +97,16 @@ TEST(NcnnLayers, WhatIsMadeOfConstantsAlone_IsAConstant) {
   }
 }
 
+TEST(NcnnLayers, ASmallerFactor_StandsForTheOutermostDimensions) {
+  const auto product = [](const std::string& input, const std::string& factor) {
+    return lines(network_of(input, {"MemoryData m 0 1 m " + factor, "BinaryOp b 2 1 x m y 0=2"}));
+  };
+  EXPECT_EQ(product("0=1 1=1 2=64", "0=64"), Lines{"multiply 1x64x1x1 -> 1x64x1x1 constant 1x64x1x1 float32"});
+  EXPECT_EQ(product("0=8 1=8 2=64", "0=8"), Lines{"multiply 1x64x8x8 -> 1x64x8x8 constant 1x8 float32"});
+  EXPECT_EQ(product("0=8 1=8 2=64", "0=1 1=64"), Lines{"multiply 1x64x8x8 -> 1x64x8x8 constant 1x64x1x1 float32"});
+  EXPECT_EQ(product("0=1 1=5", "0=5"), Lines{"multiply 1x5x1 -> 1x5x1 constant 1x5x1 float32"});
+}
+
 TEST(NcnnLayers, AConstantThatSeveralLayersRead_CountsOnce) {
   const Network shared = network_of(
       "0=6 1=8", {"MemoryData m 0 1 m 0=6 1=6", "Split s 1 2 m m1 m2", "MatMul a 2 1 x m1 a", "MatMul b 2 1 a m2 y"});

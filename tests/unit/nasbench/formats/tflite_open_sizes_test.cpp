@@ -132,7 +132,7 @@ TEST(TfliteOpenSizes, RowsOfATable_AreAsManyAsTheTokens) {
   NetworkReadOptions options;
   options.shapes = {{"tokens", {1, 12}}};
   EXPECT_EQ(lines(read_tflite_bytes(model.bytes({tokens}, {rows}), options)),
-            std::vector<std::string>{"opaque Gather 1x12 -> 1x12x8 constant 100x8 int32"});
+            std::vector<std::string>{"opaque Gather 1x12 -> 1x12x8 constant 100x8 float32"});
 }
 
 /// The network of a model whose batch alone is open.
@@ -169,6 +169,46 @@ TEST(TfliteOpenSizes, ABatch_MayBePartOfAnotherDimension) {
   EXPECT_EQ(of_batch(blocks, image, whole, 2),
             (std::vector<std::string>{"opaque SpaceToBatch 2x3x8x8 -> 8x3x5x5 float32",
                                       "opaque BatchToSpace 8x3x5x5 -> 2x3x8x8 float32"}));
+}
+
+/// Five rows of a batch as rows of their own, and what an operator makes of them.
+struct OpenRows : Model {
+  int steps = tensor("steps", {1, 5, 8}, float32, {-1, 5, 8}), rows = tensor("rows", {1, 8}, float32, {-1, 8});
+
+  OpenRows() { node(22, {steps, integers("n", {-1, 8})}, {rows}); }
+  std::string last(int output) const { return of_batch(*this, steps, output, 2).back(); }
+};
+
+TEST(TfliteOpenSizes, OperatorsOfABatchThatIsPartOfADimension_HaveItToo) {
+  OpenRows norm;
+  const int same = norm.tensor("same", {1, 8}, Model::float32, {-1, 8});
+  norm.node(11, {norm.rows}, {same});
+  EXPECT_EQ(norm.last(same), "opaque LpNormalization 10x8 -> 10x8 float32");
+  OpenRows parts;
+  const int three = parts.tensor("three", {1, 3}, Model::float32, {-1, 3});
+  const int five = parts.tensor("five", {1, 5}, Model::float32, {-1, 5});
+  parts.node(102, {parts.rows, parts.integers("sizes", {3, -1}), parts.number("axis", 1)}, {three, five},
+             {{0, Model::whole(2)}});
+  EXPECT_EQ(parts.last(five), "split 10x8 -> 10x3 float32");
+  OpenRows unknown;
+  const int made = unknown.tensor("made", {1, 4}, Model::float32, {-1, 4});
+  unknown.node(32, {unknown.rows}, {made}, {}, "Mystery");
+  EXPECT_NE(tflite_refusal(unknown.bytes({unknown.steps}, {made})).find("we cannot say it for tflite.Mystery"),
+            std::string::npos);
+}
+
+TEST(TfliteOpenSizes, ASizeMayBeAProductOfOthers) {  // as a layer over a tensor of three dimensions computes it
+  Model model;
+  const int x = model.tensor("x", {1, 5, 8}, Model::float32, {-1, 5, 8});
+  const int shape = model.tensor("shape", {3}, Model::int32), outer = model.tensor("outer", {2}, Model::int32);
+  const int product = model.tensor("product", {1}, Model::int32), sizes = model.tensor("sizes", {2}, Model::int32);
+  const int rows = model.tensor("rows", {1, 8}, Model::float32, {-1, 8});
+  model.node(77, {x}, {shape});
+  model.node(36, {shape, model.integers("axes", {0, 1})}, {outer});
+  model.node(81, {outer, model.integers("axis", {0})}, {product});
+  model.node(2, {product, model.integers("width", {8})}, {sizes});
+  model.node(22, {x, sizes}, {rows});
+  EXPECT_EQ(of_batch(model, x, rows, 3), std::vector<std::string>{"reshape 3x5x8 -> 15x8 float32"});
 }
 
 TEST(TfliteOpenSizes, ALoneDimension_IsALength) {

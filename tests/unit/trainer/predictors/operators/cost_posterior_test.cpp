@@ -185,7 +185,9 @@ TEST(CostPosterior, OfAKnownDeviceReachesFromItsOwnNetworksAlone) {
   library.sizes.row(0).setConstant(1e6);  // as in a file that was altered
   EXPECT_THROW(of(0), FormatError);
   library.sizes.resize(0, 0);  // as in files of earlier versions
-  EXPECT_NEAR(of(0).reach[costliest], 0, 1e-3);
+  EXPECT_GT(of(0).reach[costliest], 0.1) << "its weights tell which networks are its own";
+  library.known_weights.col(0).setZero();
+  EXPECT_NEAR(of(0).reach[costliest], 0, 1e-3) << "nothing tells";
 }
 
 TEST(CostPosterior, PredictsADeviceLikeThePoolsWithinAPercent) {
@@ -336,7 +338,7 @@ TEST(CostPosterior, IntervalsOfManyMeasurementsAreAsWideAsWhatNoCostExplains) {
     return calibration_of_many(library, set, {}, usual).quantiles.back();
   };
   EXPECT_GT(width(odd), 1.2);
-  EXPECT_EQ(errors_left_out(library, odd, {}).mean.size(), 10);
+  EXPECT_EQ(errors_left_out(library, odd, {}).mean.size(), 15);
   AdaptationFeatures reversed = odd;
   reversed.features = odd.features.colwise().reverse();
   std::reverse(reversed.latency_ms.begin(), reversed.latency_ms.end());
