@@ -161,6 +161,15 @@ void require_same_settings(JoinedSources& joined, const std::string& path, const
   }
 }
 
+/// Doubts a kit whose networks ran at another clock than those of the kit before it; 0 is unknown.
+void doubt_other_clock(JoinedSources& joined, const std::string& path, double clock) {
+  constexpr double tolerated = 0.1;
+  const double before = joined.measured.kit->clock_level;
+  if (clock == 0 || before == 0 || std::abs(std::log(clock / before)) <= tolerated) return;
+  joined.measured.doubts.push_back(path + ": its networks ran at a clock of " + decimals(clock, 0) +
+                                   ", those of the kit before it at " + decimals(before, 0) + "; measure both at one");
+}
+
 double typical_disagreement(const std::vector<RepeatedNetwork>& repeated) {
   std::vector<double> all;
   for (const RepeatedNetwork& network : repeated) all.push_back(network.disagreement);
@@ -175,13 +184,9 @@ void add_rest(JoinedSources& joined, const Boards& boards, const std::vector<std
     left_out += source.left_out();
     whole = whole || source.whole_milliseconds;
     if (source.descriptor.has_latencies()) joined.measured.descriptor = source.descriptor;
-    const double clock_before = joined.measured.kit ? joined.measured.kit->clock_level : 0;
+    if (!boards.are_fleet && joined.measured.kit && source.kit)
+      doubt_other_clock(joined, paths[s].string(), source.kit->clock_level);
     if (source.kit) joined.measured.kit = source.kit;
-    const double clock = source.kit ? source.kit->clock_level : 0;
-    if (!boards.are_fleet && clock_before > 0 && clock > 0 && std::abs(std::log(clock / clock_before)) > 0.1)
-      joined.measured.doubts.push_back(paths[s].string() + ": its networks ran at a clock of " + decimals(clock, 0) +
-                                       ", those of the kit before it at " + decimals(clock_before, 0) +
-                                       "; measure both at one");
     require_same_settings(joined, paths[s].string(), source.conditions);
     add_conditions(joined.measured.conditions, source.conditions);
     const double level = boards.are_fleet ? joined.levels.boards[boards.of_source[s]].level : 0;

@@ -86,14 +86,15 @@ void require_unit(const std::string& place, const std::string& column, const Wid
                      std::string(title(options.quantity)) + "; say --quantity " + std::string(name(quantity)) +
                      ", or name the columns to read");
   }
-  const std::string name = lower_case(column), read(options.unit_ms == 1  ? unit(options.quantity)
-                                                    : options.unit_ms < 1 ? "us"
-                                                                          : "s");
-  const bool is_other = options.unit_ms == 1 ? says_another_unit(name)
-                                             : ends_with(name, "_ms") || ends_with(name, read == "us" ? "_s" : "_us");
+  const std::string name = lower_case(column);
+  bool is_other = options.unit_ms == 1 && says_another_unit(name);
+  for (const char* unit : {"us", "ms", "s"}) {
+    if (options.unit_ms != 1 && milliseconds_of(unit) != options.unit_ms)
+      is_other |= ends_with(name, std::string("_") + unit);
+  }
   if (!is_other) return;
-  throw InputError(place + "seems to be in another unit than " + read +
-                   "; say --unit us or s of times, by --devices for columns of one unit, or rename it");
+  throw InputError(place +
+                   "seems to be in another unit; say --unit us or s, by --devices where they differ, or rename it");
 }
 
 std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const std::vector<DeviceColumn>& all,

@@ -49,11 +49,12 @@ class TfliteReader {
   /// The type of the first tensor that it computes from: bytes, where the network is quantised. A mask or an index in
   /// front of what is chosen is none, and a change of type counts as what it gives.
   ElementType computing_type(const TfliteOperator& op) const {
-    constexpr std::array given = {code::embedding_lookup, code::gather,    code::cast,
-                                  code::select,           code::select_v2, code::one_hot};
-    const bool is_given = std::find(given.begin(), given.end(), op.code) != given.end();
+    constexpr std::array by_output = {code::embedding_lookup, code::gather,    code::cast,
+                                      code::select,           code::select_v2, code::one_hot};
+    if (std::find(by_output.begin(), by_output.end(), op.code) != by_output.end())
+      return tensor(op.outputs.front()).type;
     for (const std::int32_t input : op.inputs) {
-      if (!is_given && input >= 0 && !values_[static_cast<std::size_t>(input)]->constant) return tensor(input).type;
+      if (input >= 0 && !values_[static_cast<std::size_t>(input)]->constant) return tensor(input).type;
     }
     return tensor(op.outputs.front()).type;
   }

@@ -72,7 +72,8 @@ datasets::DeviceRuntime imported_device(const OptionParser& options, const std::
   if (!measured.kit || quantity == datasets::Quantity::latency) device.descriptor = measured.descriptor;
   if (measured.kit && !measured.left_out_of_all) return device;  // of one kit, with its deviations and runs
   device.latencies = measured.rows;
-  for (std::size_t i = 0; measured.rows.empty() && i < measured.architectures.size(); ++i) {
+  if (!device.latencies.empty()) return device;
+  for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
     device.latencies.push_back({measured.architectures[i], measured.latency_ms[i]});
   }
   return device;
@@ -190,10 +191,10 @@ void run_dataset_import(const OptionParser& options) {
   report(read.findings());
   require_all(options, table, read.findings());
   std::vector<std::string> written;
-  for (const auto& column : columns) {
+  for (const auto& column : columns) {  // a device that cannot be added to is refused before anything is written
     if (column.usable > 0) written.push_back(column.id);
     const std::filesystem::path earlier = std::filesystem::path(out) / column.id;
-    if (column.usable > 0 && is_there(earlier / "device.json")) datasets::read_device(earlier, quantity);  // or throws
+    if (column.usable > 0 && is_there(earlier / "device.json")) datasets::read_device(earlier, quantity);
     if (column.usable == 0) say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out");
     if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity));
   }

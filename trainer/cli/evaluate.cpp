@@ -69,7 +69,7 @@ Joined compare_predictor(const OptionParser& options, double confidence) {
   const std::string file = options.get("predictor");
   const auto predictor = trainer::load_predictor(file);
   trainer::require_quantity(quantity_option(options), *predictor, file);
-  require_intervals(options, *predictor);
+  tell_of_no_intervals(options, *predictor);
   const ArchitectureSet used_before = adapted_on(*predictor);  // before --networks gives its names another meaning
   networks_of(options);
   const trainer::AdaptationSet truth = read_truth(options, predictor->space(), predictor->quantity(), used_before);
@@ -115,13 +115,10 @@ void run_evaluate(const OptionParser& options) {
   if (options.has("predictor") && options.has("predictions")) {
     throw UsageError("--predictor and --predictions are two ways: give one");
   }
-  const char* ignored = options.has("predictor") ? "space" : "confidence";
-  if (options.has(ignored))
-    throw UsageError(
-        "--" + std::string(ignored) + ": " +
-        (options.has("predictor") ? "a predictor has its own" : "the table of --predictions has its bounds"));
   quantity_option(options);
   const bool by_predictor = options.has("predictor");
+  if (by_predictor && options.has("space")) throw UsageError("--space: the predictor has its own");
+  if (!by_predictor && options.has("confidence")) throw UsageError("--confidence: --predictions has its own bounds");
   if (!by_predictor) options.required("predictions");
   options.required("measurements");
   const double confidence = by_predictor ? confidence_option(options) : 0;

@@ -1,6 +1,7 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/shared_options.h"
 #include "trainer/networks/exporting.h"
 #include "trainer/predictors/registry.h"
 
@@ -20,8 +21,7 @@ void run_export(const OptionParser& options) {
   }
   if (options.has("confidence") && !options.has("onnx")) throw UsageError("--confidence is of the bounds of --onnx");
   const auto predictor = trainer::load_predictor(file);
-  if (options.has("confidence") && !predictor->has_intervals())
-    say("a predictor of '" + std::string(predictor->kind()) + "' has no intervals: --confidence changes nothing");
+  tell_of_no_intervals(options, *predictor);
   if (options.has("torchscript")) {
     export_torchscript(*predictor, options.get("torchscript"));
     say_written(options.get("torchscript"), "TorchScript", "torch.jit.load(…).predict([strings])");

@@ -162,7 +162,7 @@ void run_predict(const OptionParser& options) {
   if (options.has("out")) files.makes("--out", options.get("out"));
   const auto predictor = predictor_of(options, file);
   trainer::require_quantity(quantity_option(options), *predictor, file);
-  require_intervals(options, *predictor);
+  tell_of_no_intervals(options, *predictor);
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);
   leave_out_unusable(options, *predictor, architectures, predictions);

@@ -164,9 +164,9 @@ double confidence_option(const OptionParser& options) {
   return options.number_between("confidence", 0, 1, "a share between 0 and 1, such as 0.9");
 }
 
-void require_intervals(const OptionParser& options, const trainer::Predictor& predictor) {
+void tell_of_no_intervals(const OptionParser& options, const trainer::Predictor& predictor) {
   if (!options.has("confidence") || predictor.has_intervals()) return;
-  throw UsageError("--confidence: a predictor of '" + std::string(predictor.kind()) + "' has no intervals");
+  say("a predictor of '" + std::string(predictor.kind()) + "' has no intervals: --confidence changes nothing");
 }
 
 std::optional<double> limit_option(const OptionParser& options) {

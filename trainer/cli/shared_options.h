@@ -76,8 +76,8 @@ std::pair<datasets::CollectOptions, const nasbench::NetworkSpace*> runtime_choic
 
 /// --confidence, a share.
 double confidence_option(const OptionParser& options);
-/// Throws UsageError where --confidence is given, and the predictor has no intervals.
-void require_intervals(const OptionParser& options, const trainer::Predictor& predictor);
+/// Says that --confidence changes nothing, where it is given and the predictor has no intervals.
+void tell_of_no_intervals(const OptionParser& options, const trainer::Predictor& predictor);
 
 /// --limit, in the quantity's unit; nothing where it is not given.
 std::optional<double> limit_option(const OptionParser& options);

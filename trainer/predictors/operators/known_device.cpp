@@ -15,18 +15,18 @@ using Eigen::Index;
 constexpr double least_noise = 0.005;  ///< of log latency
 constexpr double least_share = 1e-6;   ///< of a device's scale: no prediction is below it
 
-/// The networks of the library that are no smaller and no larger than all that the device measured, that its own pool
-/// has, and of which its measurements say something beside its costs, where they do so of any: of others it knows
-/// nothing, whatever other devices measured.
+/// The networks of the library that are no smaller and no larger than all that the device measured, and that its own
+/// pool has. Those without a weight are left out, since it did not measure them, unless no network has one.
 std::vector<Index> networks_within(const CostLibrary& library, Index device) {
   constexpr double rounding = 1e-4;  // of places that were kept as floats
+  const bool has_weights = library.known_weights.col(device).any();
   std::vector<Index> within;
   for (Index n = 0; n < library.known.rows(); ++n) {
     const double size = library.known(n, library.known.cols() - 1);
     const bool is_within = library.sizes.rows() == 0 ||
                            (size >= library.sizes(device, 0) - rounding && size <= library.sizes(device, 1) + rounding);
-    const bool is_told = library.known_weights(n, device) != 0 || !library.known_weights.col(device).any();
-    if (is_within && is_told && library.knows(static_cast<std::size_t>(device), n)) within.push_back(n);
+    const bool is_own = !has_weights || library.known_weights(n, device) != 0;
+    if (is_within && is_own && library.knows(static_cast<std::size_t>(device), n)) within.push_back(n);
   }
   return within;
 }

@@ -17,18 +17,15 @@ using Eigen::Index;
 /// Smallest and largest standard deviation of log latency that unknown operators add; the largest where all are.
 constexpr double least_unknown_deviation = 0.1, most_unknown_deviation = 2;
 
-/// The deviation by a part that makes log latency `share` longer, and may well cost so many times as much.
-double deviation_of_part(double share, double times) {
-  return std::min(std::log1p(times * std::abs(std::expm1(share))), most_unknown_deviation);
-}
-
 /// For each network, the deviation of its features' shares of a typical latency beyond the largest of any anchor.
+/// What these cost may well be so many times more.
 Eigen::VectorXd deviations_beyond(const operators::CostPosterior& posterior, const Eigen::MatrixXd& places) {
+  constexpr double times = 2;
   const Index shares = places.cols() - 1;
   const Eigen::ArrayXXd most = posterior.anchors.leftCols(shares).array().square().colwise().maxCoeff();
   const Eigen::ArrayXXd beyond = (places.leftCols(shares).array().square() - most.replicate(places.rows(), 1)).max(0);
   return (std::pow(posterior.places.length, 2) * beyond.rowwise().sum()).unaryExpr([](double share) {
-    return std::log1p(2 * std::min(share, 1.0));  // it may well cost twice as much more
+    return std::log1p(times * std::min(share, 1.0));
   });
 }
 
@@ -41,7 +38,7 @@ OperatorsPredictor::OperatorsPredictor(const Archive& archive)
       posterior_(operators::get_posterior(archive, map_)) {}
 
 double OperatorsPredictor::unknown_deviation(double share, double times) {
-  return std::max(deviation_of_part(share, times), least_unknown_deviation);
+  return std::clamp(std::log1p(times * std::abs(std::expm1(share))), least_unknown_deviation, most_unknown_deviation);
 }
 
 Eigen::VectorXd OperatorsPredictor::unknown_deviations(const std::vector<Architecture>& architectures) const {

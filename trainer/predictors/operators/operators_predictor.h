@@ -52,8 +52,8 @@ class OperatorsPredictor : public Predictor {
   LogLatency log_latency(const std::vector<Architecture>& architectures, bool unlike = false) const;
   /// The standard deviation of log latency that operators unknown to the pool add, one for each network: all that they
   /// may well take, and at least 10 %; 0 where all operators are known. Of a known device, whose own networks say how
-  /// wide intervals are, also what any feature has of a network beyond what it has of all that the pool knows: that may
-  /// well cost four times more.
+  /// wide intervals are, also what any feature has of a network beyond what it has of all that the device knows: that
+  /// may well cost twice more (1, 2 and 4 were looked at, by networks left out on boards and phones).
   Eigen::VectorXd unknown_deviations(const std::vector<Architecture>& architectures) const;
 
   const NetworkSpace* space_;

@@ -91,7 +91,7 @@ TEST(WideTable, RefusesAColumnOfAnotherUnitThanIsSaid) {
   for (const char* column : {"cpu_ms", "CPU_s"}) {
     EXPECT_NE(message_of([&] {
                 parse("architecture," + std::string(column) + "\n" + text_of(0) + ",2\n", options);
-              }).find("seems to be in another unit than us"),
+              }).find("seems to be in another unit; say"),
               std::string::npos);
   }
 }
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTable{"architecture\ta\n", {}, {}, "columns are separated by tabs"},
         BadTable{
             "architecture,energy_mj\n", {}, {}, "'energy_mj' is of energy, asked for latency; say --quantity energy"},
-        BadTable{"architecture,board_us\n", {}, {}, "'board_us' seems to be in another unit than ms"},
+        BadTable{"architecture,board_us\n", {}, {}, "'board_us' seems to be in another unit; say"},
         BadTable{"architecture,a,b,a\n", {}, {}, "column 'a' twice"},
         BadTable{"architecture,a,../evil\n", {}, {}, "column '../evil' cannot name a device-runtime"},
         BadTable{"architecture,Titan RTX\n", {}, {}, "column 'Titan RTX' cannot name"},
